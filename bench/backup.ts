@@ -14,7 +14,7 @@ import { thousandSeries } from './packets.ts';
 import { fillHistory, findNumbers } from './report-store.ts';
 import { type Service, sendPackets, startService } from './service.ts';
 
-/** Speed of a backup, and its effect on packets. */
+/** Measures the speed of a backup, and its effect on packets. */
 export const backup: Benchmark = {
   summary: 'backup speed of a data directory, and latency of packets alone and during backups',
   usage:
@@ -57,12 +57,12 @@ interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
   readonly copies: readonly CopyResult[];
-  /** Growth of the usage store during each run. */
+  /** Growth of the usage store during the run without backups, and during the run with backups. */
   readonly grownAlone: number;
   readonly grownBeside: number;
 }
 
-/** Starts a service on a store with a history. */
+/** Starts a service whose store already contains the counts of many days. */
 async function filledService({ binary, flags, days }: Options): Promise<Service> {
   const service = await startService(binary);
   await stop(service);
@@ -75,7 +75,7 @@ async function filledService({ binary, flags, days }: Options): Promise<Service>
 
 const steady = new Pace({ clock: systemClock, over: new AbortController().signal });
 
-/** Backs up with the executable, as an operator does. Then removes the file, as scheduled backups do. */
+/** Makes a backup with the executable, as an operator does, and then removes the file. */
 async function backUp(binary: string, data: string): Promise<CopyResult> {
   const file = join(freshDirectory(), 'backup');
   const began = performance.now();
@@ -85,7 +85,7 @@ async function backUp(binary: string, data: string): Promise<CopyResult> {
   return copied;
 }
 
-/** Measures the write speed of the disk: writes and syncs a file of a given size, as dd does. */
+/** Measures the write speed of the disk by writing and syncing a file of a given size, as dd does. */
 function writeToDisk(bytes: number): CopyResult {
   const file = join(freshDirectory(), 'file');
   const block = Buffer.alloc(2 ** 20, 1);
@@ -100,8 +100,8 @@ function writeToDisk(bytes: number): CopyResult {
 }
 
 /**
- * Measures a round. Every other round starts with the run during backups, so that after-effects influence both runs
- * equally.
+ * Measures a round. Every other round starts with the run during backups, so that both runs are affected equally by the
+ * previous run.
  */
 async function measureRound(
   service: Service,

@@ -4,19 +4,19 @@ import { binaryPath } from '../test/support/binary.ts';
 
 /** A benchmark, as listed and run by `bench/main.ts`. */
 export interface Benchmark {
-  /** The measured quantity, in one line. */
+  /** One line that describes what is measured. */
   readonly summary: string;
-  /** The options of this benchmark, after its name. */
+  /** Options of this benchmark, as the help text shows them after its name. */
   readonly usage: string;
   /** Runs the benchmark. @throws {TypeError} on an unknown or malformed option */
   run(args: string[]): Promise<void>;
 }
 
-/** Options of every benchmark. */
+/** Options that every benchmark has. */
 export interface CommonOptions {
-  /** True to print one JSON object on stdout and nothing else. */
+  /** True to print only one JSON object on stdout. */
   readonly json: boolean;
-  /** True for a run of a second or two, which checks that the benchmark works. Its figures have no meaning. */
+  /** True for a run of a second or two that checks only whether the benchmark works. Its figures have no meaning. */
   readonly small: boolean;
   /** Path of the measured executable. */
   readonly binary: string;
@@ -27,7 +27,7 @@ export interface CommonOptions {
  * @param defaults value of each numeric option
  * @param small values that `--small` uses instead
  * @param lists default value of each list option, such as `--rates 100,1000`
- * @param texts names of options whose value is a text; `undefined` if they are left out
+ * @param texts names of options whose value is a text, or `undefined` if the option is missing
  * @throws {TypeError} on an unknown option, or a value that is not a positive number or a list of non-negative numbers
  */
 export function readOptions<Name extends string, List extends string = never, Text extends string = never>(
@@ -82,7 +82,7 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Reports unexpected responses of a target prominently, and makes the benchmark exit with a failure. */
+/** Reports unexpected responses of a target on stderr, and makes the benchmark exit with a failure. */
 export function noteErrors(target: string, errors: Readonly<Record<string, number>>): void {
   if (Object.keys(errors).length === 0) return;
   note(`NOT ACCEPTED by ${target}: ${JSON.stringify(errors)}`);
@@ -99,8 +99,8 @@ export function show(
 }
 
 /**
- * Formats rows of cells as aligned text, with the first column aligned left and the others right. A row with only one
- * cell is a remark.
+ * Formats rows of cells as aligned text. The first column is aligned left, the others right. A row with a single cell
+ * is a remark.
  */
 function table(rows: readonly (readonly string[])[]): string {
   const aligned = rows.filter((row) => row.length > 1);

@@ -5,45 +5,45 @@ import { type Benchmark, type CommonOptions, readOptions, show } from './benchma
 import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summarizeRounds, type Target } from './rounds.ts';
 import { readCommits, type Service, startService } from './service.ts';
 
-/** The options of every comparison, and the additional options `Own` of one of them. */
+/** Options of all comparisons with a floor, and additional options `Own` of a single comparison. */
 export type RoundOptions<Own extends string = never> = Readonly<
   Record<'connections' | 'seconds' | 'rounds' | Own, number>
 >;
 
-/** A benchmark that compares the service with bare processes in this directory, which do part of the same work. */
+/** A benchmark that compares the service with floors: simple servers that do part of the same work. */
 export interface Comparison<Own extends string> {
   readonly summary: string;
-  /** The result of one request, such as a packet or a token. */
+  /** The product of one request, such as a packet or a token. */
   readonly unit: string;
   readonly defaults: RoundOptions<Own>;
   /** Values that `--small` uses instead. */
   readonly small: RoundOptions<Own>;
-  /** Scripts with their arguments, by name. The first is the floor for the ratio. */
+  /** Scripts of the floors with their arguments, by name. The ratio is computed with the first floor. */
   readonly floors: Readonly<Record<string, readonly [script: string, ...args: string[]]>>;
-  /** Arguments of `serve`. */
+  /** Additional arguments of `serve`. */
   readonly serve?: readonly string[];
   readonly quantiles?: readonly ('p50' | 'p90' | 'p99' | 'p999')[];
-  /** Prepares the service for the load. */
+  /** Prepares the service to receive the load. */
   begin(service: Service, options: RoundOptions<Own>): Promise<Trial>;
 }
 
-/** A service ready for the load. */
+/** A service that is prepared to receive the load. */
 export interface Trial {
-  /** Drives the service, or the process at `floor`. */
+  /** Sends the load to the service, or to the floor at the address `floor`. */
   drive(floor: string | undefined, open: Open): Promise<LoadReport>;
   /** Checks the counts of the service after all runs. @throws {Error} if they are wrong */
   verify(): Promise<void>;
-  /** Returns remarks on the benchmark other than its speed. */
+  /** Returns a summary of figures other than the speed. */
   summarize?(measured: Rounds): BenchmarkSummary;
 }
 
-/** Remarks on a benchmark other than its speed. */
+/** Figures of a benchmark other than its speed. */
 export interface BenchmarkSummary {
   readonly figures?: Readonly<Record<string, number | null>>;
   readonly remarks: readonly string[];
 }
 
-/** Creates the benchmark of a comparison. */
+/** Creates a benchmark from a comparison. */
 export function besideFloor<Own extends string = never>(comparison: Comparison<Own>): Benchmark {
   const { summary, defaults, small } = comparison;
   const own = Object.entries(defaults).map(([name, value]) => `[--${name} ${value}]`);
@@ -79,7 +79,7 @@ export async function beginTrial<Own extends string>(
   return { trial, target: { name, pid, drive, commits: () => readCommits(http) } };
 }
 
-/** Starts the floors, which are driven with the load of a trial. */
+/** Starts the floors. They get the same load as the service of a trial. */
 export async function startFloors<Own extends string>(
   { floors }: Comparison<Own>,
   trial: Trial,

@@ -11,7 +11,7 @@ import { SharedClock } from '../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import type { Log } from '../src/runtime/log.ts';
 
-/** A rate of operations, and their duration (ms). */
+/** Rate of operations, and the duration of one operation (ms). */
 export interface RateMeasurement {
   readonly perSecond: number;
   readonly p50: number;
@@ -26,15 +26,15 @@ interface BenchNode {
   close(): Promise<void>;
 }
 
-/** Two nodes in this process. Each measurement takes the configured time. */
+/** Two nodes in this process. Each measurement runs for the configured time. */
 export interface ControlBench {
-  /** Measures confirmed reads at one node without changes. */
+  /** Measures confirmed reads at one node while nothing changes. */
   reads(): Promise<RateMeasurement>;
-  /** Measures the same reads with about 200 changes per second at the other node. */
+  /** Measures the same reads while the other node makes about 200 changes per second. */
   readsWithChanges(): Promise<RateMeasurement>;
-  /** Measures changes of both nodes together. */
+  /** Measures changes that both nodes make at the same time. */
   changes(): Promise<RateMeasurement>;
-  /** Measures the same changes, each after a confirmed read, as in a request over HTTP. */
+  /** Measures the same changes, but each after a confirmed read, as in an HTTP request. */
   changesAfterReads(): Promise<RateMeasurement>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function openControl(
   };
 }
 
-/** Makes a change like a token refresh: reads and writes one record, and adds another record. */
+/** Makes a change similar to a token refresh: reads and writes one record, and adds another one. */
 function change(accountStore: PostgresAccountStore, key: string): Promise<void> {
   return accountStore.change((tx) => {
     const next = (tx.get('loginThrottles', key)?.failures ?? 0) + 1;

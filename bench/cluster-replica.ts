@@ -8,28 +8,28 @@ import { bucketWidth, encodeBucket, seriesRef } from '../src/storage/lmdb/blocks
 import { openReplicaStore } from '../src/storage/lmdb/usage.ts';
 
 /**
- * Speed at which a node applies the log, and writes and loads snapshots. Rates are per thread, with each commit on
- * disk.
+ * Speed at which a node applies the log, writes snapshots and loads snapshots. Rates are per thread. Each commit is
+ * flushed to disk.
  */
 export interface ReplicaFigures {
-  /** Cells applied per second, from deltas of 1 000 cells, with 10 000 series counted each minute. */
+  /** Cells applied per second. There are 10 000 series with a cell per minute, in deltas of 1 000 cells. */
   readonly cellsPerSecond: number;
-  /** Processor time per 10 000 cells, ms. */
+  /** CPU time per 10 000 cells, ms. */
   readonly cpuMs: number;
   /**
-   * Duration of a backlog of one hour of 10 000 series, in seconds: 600 000 cells. A delta contains all minutes of a
-   * block of series.
+   * Time for applying the backlog of an hour of 10 000 series, which has 600 000 cells, in seconds. A delta contains
+   * all minutes of some series.
    */
   readonly backlogSeconds: number;
-  /** The longest call to `apply`, ms. */
+  /** Duration of the longest call of `apply`, ms. */
   readonly longestCallMs: number;
-  /** Size of the store's file, MiB: before a snapshot, and after the snapshot was read during 600 000 more cells. */
+  /** Size of the store's file, MiB: before a snapshot, and after 600 000 more cells during its reading. */
   readonly fileMiB: readonly [before: number, after: number];
   readonly snapshot: { readonly compressedMiB: number; readonly parts: number };
-  /** MiB of the file written per second. */
+  /** Speed of writing a snapshot, MiB of the store's file per second. */
   readonly writeMiBPerSecond: number;
   readonly loadMiBPerSecond: number;
-  /** MiB of the file loaded per second into a store that already has this size. */
+  /** Speed of loading a snapshot into a store that already has the same size, MiB of the store's file per second. */
   readonly reloadMiBPerSecond: number;
 }
 
@@ -137,7 +137,8 @@ export function names(count: number): Delta['series'] {
 }
 
 /**
- * Returns the entries that nodes ship while PostgreSQL is reachable: each minute, all series in deltas of 1 000 cells.
+ * Returns the entries that a node ships while PostgreSQL is reachable: deltas of 1 000 cells, for each minute of all
+ * series.
  */
 function byMinute(node: BenchReplica, minutes: number): Entry[] {
   const entries: Entry[] = [];
@@ -149,13 +150,13 @@ function byMinute(node: BenchReplica, minutes: number): Entry[] {
   return entries;
 }
 
-/** Returns the entries of a shipped backlog of an hour: all minutes of 16 series in a delta. */
+/** Returns entries that a node ships after an hour without PostgreSQL. A delta has all minutes of 16 series. */
 function bySeries(node: BenchReplica, hour: number): Entry[] {
   const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + hour * 60 + minute);
   return Array.from({ length: series / 16 }, (_, index) => node.entry(cells(index * 16, 16, minutes)));
 }
 
-/** Returns a cell of each minute, of some series. */
+/** Returns cells of some series: one cell for each series and minute. */
 export function cells(from: number, many: number, minutes: readonly number[]): Partial<Delta> {
   const counts: number[] = [];
   const seen: number[] = [];

@@ -12,7 +12,7 @@ import { shipping } from './cluster/shipping.ts';
 import { openStage, type Stage } from './cluster/stage.ts';
 
 /**
- * Nodes with a real PostgreSQL on this machine: the cost of a node compared with a server without PostgreSQL, and the
+ * Measures nodes with a real PostgreSQL on this machine: their cost compared with a server without PostgreSQL, and the
  * load on PostgreSQL.
  */
 export const cluster: Benchmark = {

@@ -6,10 +6,10 @@ import { load } from './load.ts';
 import { median, round } from './numbers.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Number of connections that mint tokens before the measurement. */
+/** Number of connections that issue tokens before the measurement. */
 const minters = 32;
 
-/** Rate of token invalidations, and their effect on packets. */
+/** Measures the rate of token invalidations, and their effect on packets. */
 export const coexist: Benchmark = {
   summary: 'token invalidations per second, and latency of packets alone and during invalidations',
   usage:
@@ -42,22 +42,22 @@ type Options = Readonly<
   Record<'connections' | 'callers' | 'tokens' | 'rate' | 'beside' | 'seconds' | 'rounds', number>
 >;
 
-/** Packets at a fixed rate, without invalidations and with them. */
+/** Two runs with packets at a fixed rate: without and with invalidations. */
 interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
   readonly invalidations: LoadReport;
 }
 
-/** Invalidates tokens at full speed; each caller sends one request at a time. */
+/** Invalidates tokens at full speed. Each caller has one request in progress. */
 async function invalidateAll(service: Service, { callers, tokens }: Options): Promise<LoadReport> {
   const plan = { connections: callers, seconds: 3600, warmupSeconds: 0, limit: tokens };
   return invalidate(service, await mint(service, tokens), plan);
 }
 
 /**
- * Measures a round. Every other round starts with the run during invalidations, so that after-effects influence both
- * runs equally.
+ * Measures a round. Every other round starts with the run during invalidations, so that both runs are affected equally
+ * by the previous run.
  */
 async function measureRound(
   service: Service,
@@ -122,7 +122,7 @@ async function invalidate(
   return report;
 }
 
-/** Adds up the packets that were accepted in all runs, by index. */
+/** Adds up the accepted packets of all runs, by index of the packet. */
 function acceptedIn(warmup: LoadReport, rounds: readonly Round[]): number[] {
   const runs = [warmup, ...rounds.flatMap(({ alone, beside }) => [alone, beside])].map(({ accepted }) => accepted);
   return warmup.accepted.map((_, index) => runs.reduce((sum, run) => sum + (run[index] ?? 0), 0));

@@ -8,7 +8,7 @@ import { groups } from './compare/groups.ts';
 import { isLoss, type Row } from './compare/row.ts';
 import { json, markdown } from './compare/table.ts';
 
-/** Measures every figure that code can make worse, with the new executable (`--binary`) and the previous one. */
+/** Compares all figures that code can worsen between the new executable (`--binary`) and the previous one. */
 export const compare: Benchmark = {
   summary: 'every figure of two executables in alternating rounds: faster, slower, within noise',
   usage:
@@ -26,7 +26,7 @@ export const compare: Benchmark = {
     if (options.out !== undefined) mkdirSync(options.out, { recursive: true });
     const rows = await measureGroups(chosen, binaries, options);
     print(rows, binaries, options);
-    // Requests that the previous executable refused are in the table, and do not fail the comparison.
+    // Requests that only the previous executable refused appear in the table, but are no failure.
     process.exitCode = rows.some(isLoss) ? 1 : 0;
   },
 };
@@ -43,7 +43,7 @@ function executable(option: string, path: string): string {
   return path;
 }
 
-/** Chooses groups. @throws {TypeError} on an unknown name, with the nearest known one */
+/** Chooses groups by name. @throws {TypeError} on an unknown name, with the most similar known name */
 function choose(only: string | undefined): readonly string[] {
   const known = [...groups.keys()];
   const names = only?.split(',') ?? known;
@@ -69,7 +69,7 @@ async function measureGroups(
     try {
       const measured = await group.measure(binaries, options);
       rows.push(...measured);
-      // An interrupted run has printed the completed groups.
+      // The rows of each group are printed immediately, in case the comparison is interrupted.
       if (chosen.length > 1) note(markdown(measured));
     } finally {
       cleanUp();

@@ -5,15 +5,15 @@ import { combine } from '../src/bench/load/run-load.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { Http2Connection } from './http2-connection.ts';
 
-/** A stream of a connection. */
+/** A stream of a connection, with at most one call in progress. */
 interface Caller extends Slot {
   readonly connection: Http2Connection;
   readonly instance: number;
-  /** Callers of the connection with a call in progress, by stream. */
+  /** Callers on the connection that have a call in progress, by stream. */
   readonly busy: Map<number, Caller>;
 }
 
-/** Makes the calls of a plan in this process and waits for every response. */
+/** Makes the calls of a plan in this process, and waits for every response. */
 class GrpcDriver {
   readonly #plan: GrpcPlan;
   readonly #message: Buffer;
@@ -85,7 +85,7 @@ class GrpcDriver {
     this.#load.countResponse(caller, success);
   }
 
-  /** Handles a lost connection: its calls have failed, and it is not reopened. */
+  /** Handles a lost connection. Its calls have failed, and it is not opened again. */
   #lost(callers: readonly Caller[]): void {
     const busy = new Set(callers[0]?.busy.values());
     this.#failed += busy.size;

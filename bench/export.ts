@@ -15,12 +15,12 @@ import { fillHistory, findNumbers, variants } from './report-store.ts';
 
 const hourMs = 3_600_000;
 
-/** Speed and memory of a usage export. */
+/** Measures the speed and the memory of a usage export. */
 export const exportRows: Benchmark = {
   summary: 'exported rows of usage per second, and memory of the export',
   usage: '[--json] [--flags 2000] [--days 70] [--small] [--binary dist/flagmeter]',
   async run(args) {
-    // 2 000 flags of three variants in each of the hours of 70 days are 10 million rows.
+    // 2 000 flags of three variants with counts in each hour of 70 days result in 10 million rows.
     const options = readOptions(args, { flags: 2000, days: 70 }, { flags: 20, days: 2 });
     try {
       const figures = await measure(options);
@@ -48,7 +48,7 @@ interface Figures {
   readonly rows: number;
   readonly seconds: number;
   readonly rowsPerSecond: number;
-  /** Rows per second of CPU time of the whole service, which is more meaningful on a busy machine. */
+  /** Rows per second of the service's CPU time, which are more meaningful than rows per second if others use CPU. */
   readonly rowsPerCpuSecond: number;
   readonly mbPerSecond: number;
   readonly beforeMb: number;
@@ -75,7 +75,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
     const range = `from=${new Date(now - days * 24 * hourMs).toISOString()}&to=${new Date(now).toISOString()}`;
     const url = `http://${service.http}/api/v2/applications/${application}/usage?environment=Production&step=hour&${range}`;
     const pid = service.pid;
-    // This first export starts the report thread.
+    // The first export starts the report thread, and is not measured.
     await drain(`${url.replace(/from=[^&]*&/, '')}&format=csv`, authorization, pid);
     return {
       csv: await drain(`${url}&format=csv`, authorization, pid),
@@ -88,7 +88,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
 
 const lineEnd = 10;
 
-/** Reads an export as it arrives, and discards it. */
+/** Reads an export to its end, and discards the rows. */
 async function drain(url: string, authorization: string, pid: number): Promise<Figures> {
   const before = ownMb(pid);
   let most = before;

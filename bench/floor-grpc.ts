@@ -2,13 +2,13 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { encodeReport } from '../src/bench/load/reports.ts';
 
 /**
- * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant. Runs as a separate process: `bun
- * bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for gRPC: a grpc-js handler that returns a constant and does not read the message. It runs as a separate
+ * process: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
  */
 const { response: statResult } = encodeReport('', new Date());
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** // Channelz is off, because it counts each call for an unused service. */
+/** Channelz is disabled, because it would count each call for a service that nobody uses. */
 const server = new Server({ 'grpc.enable_channelz': 0 });
 const method = {
   path: '/Usage.Usage/SendStats',

@@ -1,6 +1,6 @@
 /**
- * The floor for tokens: the bare HTTP engine, which parses each form and signs once with ES256, or verifies each header once, on a
- * thread of its pool. `bun bench/floor-tokens.ts sign|verify` prints `floor ready http=HOST:PORT`.
+ * The floor for tokens: the bare HTTP engine. It parses each form and signs once with ES256, or verifies each header
+ * once, in a thread of its pool. `bun bench/floor-tokens.ts sign|verify` prints `floor ready http=HOST:PORT`.
  */
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ const verifyAside = promisify(verify);
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const dsaEncoding = 'ieee-p1363';
 
-/** // The input is as long as the header, claims and signature of a token. */
+/** The input has the length of a token's header, claims and signature. */
 const input = Buffer.alloc(500, 'x');
 const signature = sign('sha256', input, { key: privateKey, dsaEncoding });
 

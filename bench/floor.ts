@@ -1,9 +1,9 @@
 /**
- * The floor for ingest: the bare HTTP engine, which parses each body and responds with 202. With the argument `read` it
- * only reads bodies and responds with 200. Other arguments add steps that any durable ingest takes on this engine:
- * `headers` reads the headers that determine whether a packet is accepted, `bytes` rejects bodies that are not UTF-8,
- * `group` waits for a group of packets as for a commit, `cors` responds with headers. It runs as a separate process:
- * `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for ingest: the bare HTTP engine, which parses each body and responds with 202. With the argument `read`,
+ * it only reads bodies and responds with 200. Other arguments add steps that any durable ingest needs: `headers` reads
+ * the headers that determine whether a packet is accepted, `bytes` rejects bodies that are not UTF-8, `group` waits for
+ * a group of packets as for a commit, and `cors` adds response headers. It runs as a separate process: `bun
+ * bench/floor.ts` prints `floor ready http=HOST:PORT`.
  */
 const steps = new Set(process.argv.slice(2));
 const [onlyReads, headers, bytes, group, cors] = ['read', 'headers', 'bytes', 'group', 'cors'].map((step) =>
@@ -21,7 +21,7 @@ type BunRequest = Request & { bytes(): Promise<Uint8Array> };
 
 let open: Promise<void> | undefined;
 
-/** Resolves with the rest of the open group, at the end of the current iteration of the event loop. */
+/** Adds a request to the current group. Resolves for the whole group at the end of the current event loop iteration. */
 function join(): Promise<void> {
   open ??= new Promise((resolve) => {
     setImmediate(() => {

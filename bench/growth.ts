@@ -4,12 +4,12 @@ import { freshDirectory } from '../test/support/binary.ts';
 import { round } from './numbers.ts';
 import { fillHistory, variants } from './report-store.ts';
 
-/** Growth of a usage store with its series. Packets that count the same series in the same minute take the same space. */
+/** Growth of a usage store with its series. Packets that count known series in the same minute need no space. */
 export interface Growth {
   readonly series: number;
-  /** Size in MB if every series was counted in every retained minute. */
+  /** Size in MB if every series is counted in every retained minute. */
   readonly minutesMb: number;
-  /** Size in MB of each additional day, whose counts are kept by hour. */
+  /** Size in MB of each further day, for which counts are kept by hour. */
   readonly dayMb: number;
 }
 
@@ -17,7 +17,7 @@ const keptDays = 2;
 const features = 70;
 
 /**
- * Fills stores through the service's own code.
+ * Fills stores with the service's own code.
  * @param minuteHours number of hours with every minute filled
  * @param days length of the longer history, more than 2
  */

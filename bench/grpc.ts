@@ -5,7 +5,7 @@ import { besideFloor, type Comparison, type RoundOptions } from './beside-floor.
 import { loadGrpc } from './load-grpc.ts';
 import { verifyCounts } from './service.ts';
 
-/** Durable usage reports over gRPC and an empty grpc-js handler, driven alternately by the same generator. */
+/** Compares durable usage reports over gRPC with an empty grpc-js handler, driven by the same generator. */
 export const reports: Comparison<'streams'> = {
   summary: 'durable usage reports per second over gRPC, compared with an empty grpc-js handler (the floor)',
   unit: 'report',

@@ -7,7 +7,7 @@ import { round } from './numbers.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
-/** Memory of the gRPC listener that connections without a key hold, and the time until it is freed. */
+/** Measures the memory that connections without a key use in the gRPC listener, and the time until it is freed. */
 export const hostileGrpc: Benchmark = {
   summary: 'resident memory while connections leave every gRPC call half sent, and after they close',
   usage:
@@ -34,9 +34,9 @@ export const hostileGrpc: Benchmark = {
 interface Attack {
   readonly connections: number;
   readonly streams: number;
-  /** Number of bytes of a message. The last byte is not sent. */
+  /** Size of a message in bytes. Its last byte is never sent. */
   readonly message: number;
-  /** Seconds to wait after the start of the attack, and again after its end. */
+  /** Seconds to wait after the attack has started, and again after it has ended. */
   readonly seconds: number;
 }
 

@@ -9,7 +9,7 @@ import { thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
-/** Memory held by unauthenticated senders whose requests never complete. */
+/** Measures the memory that unauthenticated senders use with requests that never complete. */
 export const hostileHttp: Benchmark = {
   summary: 'resident memory while unauthenticated senders hold connections with half-sent heads and bodies',
   usage: '[--json] [--connections 1000] [--settle 3] [--after 10] [--small] [--binary dist/flagmeter]',
@@ -47,14 +47,14 @@ export const hostileHttp: Benchmark = {
 
 interface HeldMeasurement {
   readonly name: string;
-  /** Resident MiB before, while the connections are held, at the peak, and some seconds after they were closed. */
+  /** Resident MiB before and during the attack, at the peak, and some seconds after its end. */
   readonly before: number;
   readonly held: number;
   readonly peak: number;
   readonly after: number;
-  /** Number of connections still open at the time of the second figure. */
+  /** Number of connections that were still open when `held` was measured. */
   readonly open: number;
-  /** The response to another client's packet during the attack. */
+  /** Response to a packet of another client during the attack. */
   readonly others: string;
 }
 
@@ -62,7 +62,7 @@ const post = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nOrigin: https://shop.example.com\r\nContent-Length: ${length}\r\n\r\n`;
 const allButOne = (path: string, length: number) => post(path, length) + ' '.repeat(length - 1);
 
-/** The bytes that each connection sends. */
+/** The bytes that each connection sends, by name of the attack. */
 const shapes: ReadonlyMap<string, string> = new Map([
   ['nothing', ''],
   ['half a head of 15 KiB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(15_000)}`],
@@ -93,7 +93,7 @@ async function hold(
   return { ...row, open, others };
 }
 
-/** Sends bytes and never reads the response. A connection that the server closes is not an error here. */
+/** Sends bytes without reading the response. A connection that the server closes is not an error here. */
 async function openAndSend(host: string, port: number, bytes: Buffer): Promise<Socket> {
   const socket = connect({ host, port }).on('error', () => {});
   socket.resume();

@@ -12,7 +12,7 @@ import { type Service, startService } from './service.ts';
 
 const quiet = { rate: 100, connections: 8 };
 
-/** Effect of hostile senders on the application of others. Their reports are small to send and large to decode. */
+/** Measures how hostile senders affect another application. Their reports are small, but expensive to decode. */
 export const hostileReports: Benchmark = {
   summary: 'latency of an application next to senders of reports that are small to send and large to decode',
   usage: '[--json] [--connections 16] [--kilobytes 16] [--seconds 10] [--small] [--binary dist/flagmeter]',
@@ -37,21 +37,21 @@ export const hostileReports: Benchmark = {
 interface HostileMeasurement {
   readonly name: string;
   readonly known: boolean;
-  /** Latency of the other application's packets. */
+  /** Response times for the packets of the other application. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly peakRssMb: number;
-  /** Cores used by the process and by its main thread. */
+  /** Number of cores that the process uses, and that its main thread uses. */
   readonly cores: number;
   readonly mainCores: number;
-  /** Responses to the hostile senders. */
+  /** Responses to the hostile senders, by status. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
 type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & { readonly binary: string };
 type MakeRequest = (key: string) => Buffer;
 
-/** Returns functions that make whole requests, by the content of the bodies. */
+/** Returns functions that create complete requests, by the content of their bodies. */
 function createShapes(small: boolean): ReadonlyMap<string, MakeRequest> {
   const part = small ? 1 / 10 : 1;
   return new Map([
@@ -74,7 +74,7 @@ function jsonReport(entry: (at: number) => string, count: number): MakeRequest {
   };
 }
 
-/** Returns a `FeatureStat` with its key, its environment, and empty entries. */
+/** Returns a function that creates a `FeatureStat` with a key, an environment and empty entries. */
 function emptyEntries(count: number): MakeRequest {
   return (key) => {
     const text = (field: number, value: string) =>
@@ -140,7 +140,7 @@ async function createNeighbour(service: Service): Promise<Service> {
   return { ...service, applicationId, key };
 }
 
-/** Sends a request repeatedly on one connection, at a given average of bytes per second. @returns the responses */
+/** Repeats a request on one connection, with an average number of bytes per second. @returns the responses */
 async function sendPaced(
   address: { host: string; port: number },
   request: Buffer,

@@ -1,20 +1,20 @@
-/** The frames of HTTP/2 (RFC 9113 §6) that a unary gRPC call needs. */
+/** Types of the HTTP/2 frames (RFC 9113 §6) that a unary gRPC call needs. */
 const frames = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 } as const;
 const endStream = 0x1;
 const endHeaders = 0x4;
 const ack = 0x1;
 
 const frameHead = 9;
-/** The flow control windows of a connection before the peer sends its settings. */
+/** Flow control window of a connection before the settings of the peer arrive. */
 const firstWindow = 65_535;
 const largestWindow = 0x7fffffff;
 
-/** Called with the response message of a call, or with `undefined` if the call failed. */
+/** Called with the response to a call, or with `undefined` if the call failed. */
 export type ResponseListener = (stream: number, message: Uint8Array | undefined) => void;
 
 /**
- * The client side of one HTTP/2 connection, reduced to the needs of a load generator: it parses only frame boundaries
- * and messages, so that the generator needs much less CPU than the target.
+ * The client side of an HTTP/2 connection, reduced to the needs of a load generator. It parses only frames and
+ * messages, so it needs much less CPU than the target.
  */
 export class Http2Connection {
   readonly #socket: { write(bytes: Uint8Array): number };
@@ -23,7 +23,7 @@ export class Http2Connection {
   readonly #responses = new Map<number, Uint8Array>();
   #nextStream = 1;
   #window = firstWindow;
-  /** Calls that wait for flow control. */
+  /** Calls that wait for the flow control window. */
   readonly #waiting: { readonly stream: number; readonly message: Uint8Array }[] = [];
   #unsent: Uint8Array[] = [];
   #unread: Buffer = Buffer.alloc(0);
@@ -148,7 +148,7 @@ function setting(id: number, value: number): Buffer {
 }
 
 /**
- * Returns the header block of a unary call (RFC 7541 §6): with fields from the static table, or literal fields that are
+ * Returns the header block of a unary call (RFC 7541 §6). Its fields are in the static table, or are literals that are
  * not indexed.
  */
 function requestHeaders(authority: string, path: string): Buffer {

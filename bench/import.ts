@@ -20,15 +20,15 @@ import { cpuSeconds, ownMb, peakRssMb } from './process-stats.ts';
 
 const hourMs = 3_600_000;
 const variants = ['on', 'off', 'new'] as const;
-/** Interval between packets during the import, ms. */
+/** Interval between two packets during the import, ms. */
 const packetMs = 20;
 
-/** Duration of an import, and its effect on the server and on senders of packets. */
+/** Measures the duration of an import, and its effect on the server and on packets. */
 export const importRows: Benchmark = {
   summary: 'duration of an import, memory of the server, and latency of packets during it',
   usage: '[--json] [--flags 2000] [--days 70] [--small] [--binary dist/flagmeter]',
   async run(args) {
-    // 2 000 flags of three variants in each of the hours of 70 days are 10 million rows.
+    // 2 000 flags of three variants with counts in each hour of 70 days result in 10 million rows.
     const options = readOptions(args, { flags: 2000, days: 70 }, { flags: 20, days: 2 });
     try {
       const figures = await measure(options);
@@ -82,7 +82,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
   }
 }
 
-/** Writes a row for each variant in each hour, earliest first, as an export does. @returns the number of rows */
+/** Writes a row for each variant and hour, the earliest first, as an export does. @returns the number of rows */
 async function writeHistory(path: string, features: number, days: number): Promise<number> {
   const file = createWriteStream(path, { highWaterMark: 2 ** 20 });
   file.write('time,environment,feature,variant,checks,used,viewed\r\n');
@@ -99,7 +99,7 @@ async function writeHistory(path: string, features: number, days: number): Promi
   return features * variants.length * days * 24;
 }
 
-/** Sends packets, and watches memory, until the import ends. */
+/** Sends packets and measures memory until the import ends. */
 function watch(http: string, pid: number, key: string) {
   const sender = openSender(http);
   const latencies: number[] = [];

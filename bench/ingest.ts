@@ -7,7 +7,7 @@ import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendPackets, verifyCounts } from './service.ts';
 
-/** Durable packets, compared with the bare HTTP engine, and with the skeleton of an ingest. */
+/** Compares durable packets with the bare HTTP engine, and with the skeleton of an ingest. */
 export const packets: Comparison<'series'> = {
   summary: 'durable telemetry packets per second, compared with the bare HTTP engine (the floor)',
   unit: 'packet',
@@ -47,13 +47,12 @@ export const packets: Comparison<'series'> = {
 
 const comparison = besideFloor(packets);
 
-/** Numbers of connections. Many connections show the cost of a packet, and few show the duration of a commit. */
+/** Numbers of connections. Many show the cost of a packet; few show the duration of a commit. */
 const everyConnections = ['256', '64'];
 
 /**
- * Durable telemetry, the bare HTTP engine, and the skeleton of an ingest, driven alternately by the same generator with
- * the same packets. Each result has one number of connections. JSON output, and a run that specifies the number,
- * contain only one result.
+ * Compares durable packets with the bare HTTP engine, and with the skeleton of an ingest. The same generator drives all
+ * of them alternately. There is a result for each number of connections, but only one with JSON output.
  */
 export const ingest: Benchmark = {
   ...comparison,

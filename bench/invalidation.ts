@@ -18,7 +18,7 @@ const health = { ready: true, failed: () => {} };
 const perTransaction = 10_000;
 const lookups = 200_000;
 
-/** Cost of a long invalidation list: lookups, memory of the service, and the removal of expired tokens. */
+/** Measures lookups in a long list of invalidated tokens, its memory, and the removal of expired tokens. */
 export const invalidation: Benchmark = {
   summary: 'lookup, memory and sweep of an invalidation list with a million tokens',
   usage: '[--json] [--tokens 1000000] [--requests 2000] [--small] [--binary dist/flagmeter]',
@@ -54,7 +54,7 @@ export const invalidation: Benchmark = {
   },
 };
 
-/** Runs the service, sends each of many new tokens, and returns its resident memory. */
+/** Runs the service, sends each of many new tokens in a request, and returns the resident memory. */
 async function residentAfter(
   { binary, requests }: { readonly binary: string; readonly requests: number },
   data: string,
@@ -70,7 +70,7 @@ async function residentAfter(
   return resident;
 }
 
-/** Fills the list with tokens that expire within the hour, and times lookups of listed and unlisted tokens. */
+/** Fills the list with tokens that expire within an hour, and measures lookups of listed and of unlisted tokens. */
 async function fill(data: string, tokens: number) {
   const accounts = openAccountTables(data);
   const accountStore = new EmbeddedAccountStore(accounts, health);
@@ -92,14 +92,14 @@ async function fill(data: string, tokens: number) {
   return figures;
 }
 
-/** Returns a token issued at some time within the last hour. */
+/** Returns a token that was issued within the last hour. */
 function newToken(): TokenReference {
   const ago = randomBytes(2).readUInt16BE() % 3600;
   const clock = { now: () => systemClock.now() - ago * 1000 };
   return newTokenIdentity({ clock: clock as Clock, randomBytes });
 }
 
-/** Measures nanoseconds per lookup. @throws {Error} if a result is wrong */
+/** Measures the duration of a lookup in nanoseconds. @throws {Error} if a lookup returns a wrong result */
 function timeLookups(list: Reader, tokens: readonly TokenReference[], expected: boolean): number {
   let right = 0;
   const start = performance.now();
@@ -109,7 +109,7 @@ function timeLookups(list: Reader, tokens: readonly TokenReference[], expected: 
   return round(nanos);
 }
 
-/** Sweeps the whole list, as the service does two hours later, and times the steps. */
+/** Removes all expired tokens, as the service does two hours later, and measures the duration of each step. */
 async function sweep(data: string) {
   const accounts: AccountTables = openAccountTables(data);
   const steps: number[] = [];

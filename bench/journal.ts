@@ -12,7 +12,7 @@ import { median, round } from './numbers.ts';
 
 const mebibyte = 1 << 20;
 
-/** The journal by itself, in this process and on the disk of `TMPDIR`. */
+/** Measures the journal alone, in this process and on the disk of `TMPDIR`. */
 export const journal: Benchmark = {
   summary: 'appends to the journal with their flush, and a replay of one segment, on the disk of TMPDIR',
   usage: '[--json] [--appends 3000] [--segment 64] [--small]',
@@ -63,8 +63,8 @@ function measureAppends(place: Journal, size: number, count: number) {
 }
 
 /**
- * Fills a segment with frames of 200 bytes, without a flush per frame, and reads the segment. Then reads a recycled
- * segment with one frame.
+ * Measures the reading of a journal: of a segment full of frames of 200 bytes, and of a recycled segment with one
+ * frame.
  */
 function measureReplay(place: Journal) {
   const parts = [Buffer.alloc(200, 1)];
@@ -109,7 +109,7 @@ function measureChecksum(): number {
   return round(bytes.length / 1_000 / time);
 }
 
-/** Returns the duration of an action, ms. */
+/** Runs an action, and returns its duration in ms. */
 function timed(act: () => void): number {
   const begin = performance.now();
   act();

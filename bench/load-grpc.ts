@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { GrpcPlan, LoadReport } from '../src/bench/load/plan.ts';
 
 /**
- * Runs a plan in a separate process, with a client that parses only frames. The client needs a quarter of the CPU of
- * grpc-js, so that the target is the bottleneck.
+ * Runs a plan in a separate process, with a client that parses only frames. This client needs a quarter of the CPU of
+ * grpc-js, so that the generator is not the bottleneck.
  * @throws {Error} if the generator fails
  */
 export async function loadGrpc(plan: GrpcPlan): Promise<LoadReport> {

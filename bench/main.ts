@@ -77,7 +77,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
 
 const wrongUsage = 2;
 
-/** Runs the benchmark in the first argument, with the other arguments. */
+/** Runs the benchmark that the first argument names, with the other arguments. */
 async function main([name = 'help', ...args]: string[]): Promise<void> {
   if (name === 'help' || name === '--help') {
     process.stdout.write(help());
@@ -109,7 +109,7 @@ function fail(message: string, code: number): void {
   process.exitCode = code;
 }
 
-// The servers are stopped, and their data is removed, when the process exits.
+// Exiting stops the servers and removes their data.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 await main(process.argv.slice(2));

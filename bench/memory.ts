@@ -7,7 +7,7 @@ import { countSeries, thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Resident memory after many packets over many series. */
+/** Measures resident memory after many packets that count many series. */
 export const memory: Benchmark = {
   summary: 'resident memory after a million packets over 1 000 series',
   usage: '[--json] [--packets 1000000] [--connections 256] [--small] [--binary dist/flagmeter]',
@@ -32,13 +32,13 @@ export const memory: Benchmark = {
   },
 };
 
-/** Time within which the runtime frees the garbage of the startup. */
+/** Time after which the runtime has freed the garbage of the startup. */
 const settleMs = 1_000;
 
-/** Resident memory of a service, MiB. */
+/** Resident memory of a service in MiB. */
 export interface Resident {
   readonly packets: number;
-  /** Memory before the packets, after the packets, and at its peak. */
+  /** Memory before the packets, memory after the packets, and peak memory. */
   readonly idle: number;
   readonly after: number;
   readonly peak: number;

@@ -18,10 +18,10 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { createMix } from './packets.ts';
 
-/** Packets per measured iteration, because a single packet is too short for a clock. */
+/** Number of packets per measured iteration. A single packet takes too little time to be measured. */
 const packetsPerIteration = ingestMix.features;
 
-/** The steps of the packet path, each measured alone, in this process. */
+/** Measures each step of the packet path alone, in this process. */
 export const micro: Benchmark = {
   summary:
     'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge, write to an increasing number of series',
@@ -40,7 +40,7 @@ export const micro: Benchmark = {
   },
 };
 
-/** Returns the steps of the packet path. Each step handles all packets. */
+/** Returns the steps of the packet path. In each step, all packets are processed. */
 function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
   const bodies = createPackets(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
@@ -77,8 +77,8 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
 }
 
 /**
- * Returns the work of a worker for a batch of packets. Each packet counts other series of the list. Most of this work
- * is disk access.
+ * Returns a step that writes a batch of packets, as a worker does. Packets count different series of the list. Most of
+ * its time is disk access.
  */
 function writing(series: number): { name: string; step: () => void; close: () => Promise<void> } {
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-micro-'));

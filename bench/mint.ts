@@ -2,10 +2,10 @@ import { createKey, manage } from '../test/support/binary.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of users for whom ids are minted in rotation. After that number, minting replaces ids. */
+/** Number of users for whom ids are minted alternately. When all users have ids, minting replaces these ids. */
 const users = 20_000;
 
-/** Durable minting and the bare HTTP engine, driven alternately by the same generator with the same bodies. */
+/** Compares the durable minting of ids with the bare HTTP engine, driven with the same requests. */
 export const identities: Comparison<never> = {
   summary: 'durably minted instance ids per second, compared with the bare HTTP engine (the floor)',
   unit: 'mint',
@@ -29,7 +29,7 @@ export const identities: Comparison<never> = {
 
 export const mint = besideFloor(identities);
 
-/** Returns a server's keep-alive request, as sent when a user signs in. */
+/** Returns the keep-alive request of a server when a user signs in. */
 function requestText(http: string, key: string, user: number): string {
   const body = JSON.stringify({
     identity: `user-${user}@example.com`,
@@ -47,7 +47,7 @@ function requestText(http: string, key: string, user: number): string {
   ].join('\r\n');
 }
 
-/** Checks that minted ids attribute packets. @throws {Error} if a packet with a fresh id is not attributed */
+/** Checks that minted ids are valid. @throws {Error} if a packet with a new id is not assigned to its user */
 async function verifyMint(service: Service, backendKey: string): Promise<void> {
   const post = async (path: string, headers: Record<string, string>, body: object) => {
     const response = await fetch(`http://${service.http}/api/frontend/${path}`, {

@@ -1,27 +1,27 @@
-/** CPU and disk time of each step, µs. The values come from runs of the other benchmarks. */
+/** CPU and disk time of each step, µs. The values were measured with the other benchmarks. */
 export interface Costs {
-  /** Cost of a packet on the thread that accepts it. */
+  /** CPU time of a packet on the thread that accepts it. */
   readonly accept: number;
-  /** Additional cost on the main thread for a packet that another thread accepts. */
+  /** Additional CPU time of a packet on the main thread if another thread accepts the packet. */
   readonly main: number;
-  /** CPU of the journal's thread: for a commit, and for each packet in it. */
+  /** CPU time of the journal thread: for a commit, and for each packet in it. */
   readonly commit: number;
   readonly append: number;
-  /** Time for the flush of a commit, and for the transfer of each packet to the disk. */
+  /** Disk time: for the flush of a commit, and for the transfer of each packet. */
   readonly flush: number;
   readonly transfer: number;
-  /** Cost of a packet on the folding thread, and the share of it during which the store is locked. */
+  /** CPU time of a packet on the fold thread, and the share of this time in which the store is locked. */
   readonly fold: number;
   readonly write: number;
-  /** Cost of the compiler, garbage collector and allocator of the runtime, per packet. */
+  /** CPU time per packet of the compiler, the garbage collector and the allocator of the runtime. */
   readonly runtime: number;
-  /** Cost of the load generator per packet if the generator runs on the same cores; otherwise 0. */
+  /** CPU time per packet of the load generator if it runs on the same cores; otherwise 0. */
   readonly generator: number;
 }
 
 export interface Machine {
   readonly cores: number;
-  /** Number of front-end threads. If it is 0, the main thread accepts packets. */
+  /** Number of front-end threads. With 0, the main thread accepts packets. */
   readonly threads: number;
   readonly workers: number;
   readonly applications: number;
@@ -30,16 +30,16 @@ export interface Machine {
 
 export interface SimulationResult {
   readonly packetsPerSecond: number;
-  /** Share of the cores that is used. */
+  /** Share of the cores that is in use. */
   readonly used: number;
-  /** The busiest resource, and its share of the time. */
+  /** The busiest resource, and the share of the time in which it is busy. */
   readonly limit: string;
   readonly share: number;
 }
 
-/** Number of packets that a thread handles in one iteration of the event loop, before other tasks run. */
+/** Number of packets that a thread handles in one iteration of the event loop before other work. */
 const turn = 32;
-/** Number of packets that wait to be folded before commits have to wait as well: the limit of the journal. */
+/** Limit of the journal: if this number of packets waits to be folded, commits wait, too. */
 const unfolded = 200_000;
 const warmUp = 50_000;
 const measuredUs = 200_000;
@@ -49,7 +49,7 @@ interface Work {
   readonly done: () => void;
 }
 
-/** A thread, or another resource: it does one piece of work at a time, and other work queues. */
+/** A thread or another resource. It does one unit of work at a time, and other work waits. */
 class Resource {
   readonly name: string;
   busyUs = 0;
@@ -74,7 +74,7 @@ class Resource {
     if (!this.#isBusy) this.#next();
   }
 
-  /** Counts the time since then as busy. */
+  /** Records that the resource was busy since a time. */
   took(began: number): void {
     const { now } = this.#simulation;
     if (now > warmUp) this.busyUs += now - Math.max(began, warmUp);
@@ -95,7 +95,7 @@ class Resource {
   }
 }
 
-/** Simulates threads that share the cores equally. Work of other resources does not depend on the cores. */
+/** Simulates threads that share the cores equally. Resources other than threads do not need a core. */
 class Simulation {
   now = 0;
   /** CPU time of all threads. */
@@ -125,7 +125,7 @@ class Simulation {
     while (this.now < end) this.#step();
   }
 
-  /** Advances to the end of the work or of the time, whichever is first. */
+  /** Advances the simulation to the end of the next work, or to the next timer if it is earlier. */
   #step(): void {
     const speed = Math.min(1, this.#cores / this.#running.size);
     const first = findFirst(this.#running, ({ us }) => us);
@@ -151,7 +151,7 @@ function findFirst<T>(items: Iterable<T>, order: (item: T) => number): T | undef
   return first;
 }
 
-/** The packets of one accepting thread that go to one journal lane. */
+/** The packets that one accepting thread sends to one journal lane. */
 interface Stream {
   /** Number of packets in the open batch, and in the batch that is being committed. */
   open: number;
@@ -159,7 +159,7 @@ interface Stream {
   readonly settled: (packets: number) => void;
 }
 
-/** Simulates senders that send the next packet when the previous one is on disk. */
+/** Simulates senders that send a packet when their previous packet is on disk. */
 export function simulate(costs: Costs, machine: Machine): SimulationResult {
   const simulation = new Simulation(machine.cores);
   const generator = new Resource(simulation, 'generator', costs.generator > 0);
@@ -215,7 +215,7 @@ export function simulate(costs: Costs, machine: Machine): SimulationResult {
 }
 
 /**
- * Creates a simulated journal lane: its journal commits the waiting batches, and its folding thread then folds them.
+ * Creates a simulated journal lane. Its journal thread commits waiting batches, and its fold thread folds them.
  * @returns a function that commits the open batch of a stream
  */
 function createLane(simulation: Simulation, costs: Costs, disk: Resource, store: Resource): (stream: Stream) => void {

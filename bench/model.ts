@@ -4,7 +4,7 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { type Costs, type Machine, type SimulationResult, simulate } from './model-simulation.ts';
 import { round } from './numbers.ts';
 
-/** Costs on the machine of docs/performance.md. */
+/** Costs that were measured on the machine of docs/performance.md. */
 const measured: Costs = {
   accept: 11.7,
   main: 0.1,
@@ -24,12 +24,12 @@ const lanes = [
   { applications: 4, workers: 4 },
 ] as const;
 
-/** Share of use of the cores above which the cores count as the limit. */
+/** Above this share of their use, the cores are reported as the limit. */
 const full = 0.93;
 
 interface Row extends SimulationResult, Machine {}
 
-/** Calculates the throughput of larger machines from the cost of each step. */
+/** Calculates the throughput of machines with more cores from the measured cost of each step. */
 export const model: Benchmark = {
   summary:
     'packets per second on 1 to 16 cores, calculated from the cost of each step: the best number of front-end threads',
@@ -62,7 +62,7 @@ function readCosts(file: string): Partial<Costs> {
   return JSON.parse(readFileSync(file, 'utf8')) as Partial<Costs>;
 }
 
-/** Returns the smallest number of threads within 1 % of the highest throughput. */
+/** Returns the lowest number of threads whose throughput is within 1 % of the maximum. */
 function best(costs: Costs, machine: Omit<Machine, 'threads'>): Row {
   const { cores, applications, workers, connections } = machine;
   const rows = Array.from({ length: cores + 1 }, (_, threads): Row => {

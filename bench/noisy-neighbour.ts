@@ -12,10 +12,10 @@ import { type Service, startService, verifyCounts } from './service.ts';
 const quietRate = 50;
 const quietConnections = 8;
 
-/** Seconds after which memory of received packets must be freed. */
+/** Number of seconds after which the memory of received packets must be free again. */
 const restSeconds = 10;
 
-/** Effect on an application of another application that sends few but large packets. */
+/** Measures how an application with few but large packets affects another application. */
 export const noisyNeighbour: Benchmark = {
   summary:
     'latency of a quiet application next to another application that sends packets of 60 kB, and memory of the service',

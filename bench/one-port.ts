@@ -6,7 +6,7 @@ import { thousandSeries } from './packets.ts';
 import { driveInTurn, middle, type Target } from './rounds.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Alternates the same packets between the listeners of one service. The gRPC port also accepts HTTP/1.1. */
+/** Compares both listeners of one service with the same packets, alternately. The gRPC port also accepts HTTP/1.1. */
 export const onePort: Benchmark = {
   summary: 'packets per second over HTTP/1.1 on one port with gRPC, compared with the HTTP listener',
   usage: '[--json] [--connections 64] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
@@ -41,17 +41,14 @@ export const onePort: Benchmark = {
   },
 };
 
-/**
- * Both listeners of a service, as targets of the same packets: the HTTP listener, and the gRPC listener, which also
- * accepts HTTP/1.1.
- */
+/** The listeners of a service, as targets of the same packets. The gRPC listener also accepts HTTP/1.1. */
 export interface Listeners {
   readonly targets: readonly [http: Target, one: Target];
-  /** Checks the counts after all runs. @throws {Error} if they are wrong */
+  /** Checks the counts of all runs. @throws {Error} if they are wrong */
   verify(): Promise<void>;
 }
 
-/** Starts a service for packets to both of its listeners. */
+/** Starts a service that receives packets on both listeners. */
 export async function startListeners(
   name: string,
   binary: string,

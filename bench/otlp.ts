@@ -9,10 +9,10 @@ import { sendRequests, verifyCounts } from './service.ts';
 /** Number of flags in a request, each with two variants. */
 const features = 50;
 
-/** Time that the generator replaces by the time of sending, so that all requests differ. */
+/** A time that the generator replaces by the time of sending, so that no two requests are equal. */
 const time = '2026-01-31T11:59:00.000000Z';
 
-/** Returns an export request of log records, as OpenFeature's EventHook sends them. */
+/** Returns an export request with log records, as the EventHook of OpenFeature sends them. */
 function createRequest(records: number, since: Date) {
   const counts = new Map<string, [number, number, number]>();
   const events = Array.from({ length: records }, (_, at) => {
@@ -38,7 +38,7 @@ function createRequest(records: number, since: Date) {
   };
 }
 
-/** The logs of OpenTelemetry, compared with the bare HTTP engine. */
+/** Compares logs of OpenTelemetry with the bare HTTP engine. */
 export const otlp = besideFloor({
   summary:
     'durable flag evaluations per second in logs of OpenTelemetry, compared with the bare HTTP engine (the floor)',

@@ -10,10 +10,10 @@ import { readCommits, type Service, startService, verifyCounts } from './service
 /** Offered load, relative to the peak throughput. */
 const factors = [1, 2, 5];
 
-/** Number of connections at which no packet is refused, because at most this number of packets wait. */
+/** With this number of connections, no packet is refused, because not more packets can wait. */
 const calmConnections = 256;
 
-/** Remaining throughput when clients retry immediately, and send more than the service accepts. */
+/** Measures the throughput when clients send more than the service accepts, and retry immediately. */
 export const overload: Benchmark = {
   summary: 'accepted packets per second while 1, 2 and 5 times the capacity is offered',
   usage: '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
@@ -35,19 +35,19 @@ export const overload: Benchmark = {
   },
 };
 
-/** A run at a fixed offered rate. Figures are per second, except the latency and the CPU. */
+/** A run at a fixed offered rate. Counts are per second. */
 interface Run {
   readonly offered: number;
   readonly taken: number;
   readonly refused: number;
   readonly commits: number;
   readonly p99Ms: number;
-  /** CPU of the service per response, µs. */
+  /** CPU time of the service per response, µs. */
   readonly cpuUs: number;
 }
 
 interface OverloadMeasurement {
-  /** Packets accepted per second with a number of connections that is never refused. */
+  /** Packets accepted per second if no packet is refused. */
   readonly capacity: number;
   readonly runs: readonly Run[];
   readonly accepted: readonly number[];
@@ -92,7 +92,7 @@ function summarizeRun({ requests, errors, seconds, p99 }: LoadReport, commits: n
   };
 }
 
-/** Reports lost packets. A missing response, or a response other than 202 and 503, is a failure under any load. */
+/** Reports lost packets. Under any load, the only expected responses are 202 and 503. */
 function noteLost({ errors: { 503: _, ...lost } }: LoadReport): void {
   if (Object.keys(lost).length === 0) return;
   note(`NEITHER ACCEPTED NOR REFUSED: ${JSON.stringify(lost)}`);

@@ -1,8 +1,8 @@
 import type { BenchPacket, PacketMix } from '../src/bench/load/packets.ts';
 
 /**
- * Returns packets with 3 features × 2 variants + 2 metrics, over a number of series. Every twentieth series is a
- * metric, 2 to 20 in total.
+ * Returns a mix in which packets have 3 features × 2 variants + 2 metrics. Every twentieth series is a metric, from 2
+ * to 20 metrics.
  */
 export function createMix(series: number): PacketMix {
   const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
@@ -10,7 +10,7 @@ export function createMix(series: number): PacketMix {
   return { features, variants: 2, metrics, featuresPerPacket: 3, metricsPerPacket: 2 };
 }
 
-/** The packets for memory and startup, over 490 features × 2 variants + 20 metrics = 1 000 series. */
+/** Packets for memory and startup: 490 features × 2 variants + 20 metrics = 1 000 series. */
 export const thousandSeries: PacketMix = {
   features: 490,
   variants: 2,
@@ -23,10 +23,10 @@ export function countSeries(mix: PacketMix): number {
   return mix.features * mix.variants + mix.metrics;
 }
 
-/** Number of variants of a feature in a large packet. */
+/** Number of variants of each feature in a large packet. */
 const variantsOfLarge = 30;
 
-/** Returns a few packets of a given size with as many counts as possible: 60 kB contain about 6 000 counts. */
+/** Returns a few packets of a given size that contain as many counts as possible. 60 kB contain about 6 000 counts. */
 export function createLargePackets(bytes: number, key: string): BenchPacket[] {
   return Array.from({ length: 4 }, (_, index) => {
     const counts = new Map<string, [number, number, number]>();

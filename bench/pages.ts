@@ -18,7 +18,7 @@ import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
 
 const hourMs = 3_600_000;
 
-/** Polling interval of a page of the console. */
+/** Polling interval of a console page. */
 const everyMs = 2000;
 
 const sampleMs = 100;
@@ -34,7 +34,7 @@ const ranges = [
   { hours: 90 * 24, step: 'day' },
 ] as const;
 
-/** Resident memory of the server while many pages of the console show a large store. */
+/** Measures the resident memory of a server while many console pages show a large store. */
 export const pages: Benchmark = {
   summary: 'resident memory next to polling console pages on a store of many flags and many days',
   usage:
@@ -60,11 +60,11 @@ interface Store {
   readonly data: string;
   readonly credentials: Credentials;
   readonly application: string;
-  /** A Mobile key. */
+  /** Key of the type Mobile. */
   readonly key: string;
 }
 
-/** Creates an environment that was used in every hour. */
+/** Creates the store of a service with one environment that was used in every hour. */
 async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data, binary);
@@ -149,7 +149,7 @@ interface OpenPage {
   readonly ending: AbortSignal;
 }
 
-/** Opens a page that polls for changes. */
+/** Opens a simulated console page, which polls for changes. */
 async function openPage(
   { base, authorization, page, responses, ending }: OpenPage,
   { pages, flags }: Options,
@@ -180,13 +180,13 @@ async function openPage(
 }
 
 /**
- * Lists the paths that a page requests. Two of three pages show the flags, the others one flag. Pages request slow
- * reports less often.
+ * Lists the paths that a console page requests. Two of three pages show all flags, and the others one flag. Pages
+ * request slow reports less often.
  */
 function listPaths(page: number, flags: number, turn: number): readonly string[] {
   const { hours, step } = ranges[page % ranges.length]!;
   const width = { minute: 60_000, hour: hourMs, day: 24 * hourMs }[step];
-  // Some pages show a past range that a user has selected in a chart.
+  // Some pages show a range in the past, which a user has selected in a chart.
   const to = Math.ceil((Date.now() + 1) / width) * width - (page % 5 === 4 ? page * width : 0);
   const span = `environment=Production&from=${new Date(to - hours * hourMs).toISOString()}&to=${new Date(to).toISOString()}`;
   const range = `${span}&step=${step}`;

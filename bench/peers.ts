@@ -7,14 +7,14 @@ import type { Peer } from './peers/peer.ts';
 import { provider } from './peers/provider.ts';
 import { unleashClient, unleashFrontend } from './peers/unleash.ts';
 
-/** Programs for the same purpose, by purpose. */
+/** Programs with the same purpose as flagmeter, by purpose. */
 const jobs: Readonly<Record<string, (binary: string) => readonly Peer[]>> = {
   packets: (binary) => [packetsTo(binary), counter, unleashFrontend],
   messages: (binary) => [messagesTo(binary), unleashClient],
   tokens: (binary) => [createTokenPeer(binary), provider],
 };
 
-/** Other programs on this machine, driven by the same generator as flagmeter. */
+/** Compares flagmeter with other programs on this machine, under the load of the same generator. */
 export const peers: Benchmark = {
   summary: 'other programs compared with flagmeter: unleash-server, a counter on PostgreSQL, oidc-provider',
   usage: '[--json|--markdown] [--connections 64] [--seconds 4] [--rounds 2] [--small] [PART …]',

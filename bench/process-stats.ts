@@ -9,7 +9,7 @@ export function rssMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
-/** Returns the current resident memory of a process without file pages, which the kernel can drop at any time, MiB. */
+/** Returns the resident memory of a process without file pages, which the kernel can drop at any time, MiB. */
 export function ownMb(pid: number): number {
   return statusMb(pid, 'RssAnon');
 }
@@ -19,17 +19,17 @@ export function peakRssMb(pid: number): number {
   return statusMb(pid, 'VmHWM');
 }
 
-/** Returns the CPU time of all threads of a process, user and system, in seconds. */
+/** Returns the CPU time of all threads of a process in user and system mode, in seconds. */
 export function cpuSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/stat`);
 }
 
-/** Returns the CPU time of its main thread alone. */
+/** Returns the CPU time of the main thread of a process, in seconds. */
 export function mainThreadSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/task/${pid}/stat`);
 }
 
-/** Returns the CPU time of the threads of a process by name, in seconds. Threads with the same name are added up. */
+/** Returns the CPU time of a process by thread name, in seconds. Adds up threads with the same name. */
 export function threadSeconds(pid: number): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const thread of readThreads(pid)) seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
@@ -37,8 +37,8 @@ export function threadSeconds(pid: number): Map<string, number> {
 }
 
 /**
- * Returns the bytes written to disks by a process. The kernel counts whole folios, so the result can be several times
- * the actual amount.
+ * Returns the bytes that a process has written to disks. The kernel counts whole folios, so this can be several times
+ * more than written.
  */
 export function ioBytes(pid: number): number {
   const bytes = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];

@@ -5,21 +5,21 @@ import type { ProducerMemory } from '../src/storage/commit/journal-memory.ts';
 import { RecordArrays } from '../src/storage/commit/record-buffer.ts';
 import { seriesRef } from '../src/storage/lmdb/blocks.ts';
 
-/** A thread that commits batches one after another: see producers.ts. */
+/** Parameters of a thread that commits batches one after the other: see producers.ts. */
 export interface ProducerStart {
   readonly memory: ProducerMemory;
-  /** Number of packets that arrive at the thread each second. */
+  /** Number of packets per second that arrive at the thread. */
   readonly rate: number;
-  /** Shared counters of commits and of packets. */
+  /** Shared counters: number of commits, and number of packets. */
   readonly done: Int32Array;
-  /** Set to 1 to stop. */
+  /** The value 1 stops the thread. */
   readonly stop: Int32Array;
 }
 
 const { memory, rate, done, stop } = workerData as ProducerStart;
 const committer = new ProducerCommitter(memory);
 const arrays = new RecordArrays();
-const alive = setInterval(() => {}, 2 ** 30); // This timer keeps the thread alive, because the wait for a commit does not.
+const alive = setInterval(() => {}, 2 ** 30); // Waiting for a commit does not keep the thread alive.
 for (let taken = performance.now(); Atomics.load(stop, 0) === 0; ) {
   const packets = Math.max(1, Math.floor(((performance.now() - taken) / 1000) * rate));
   taken += (packets / rate) * 1000;

@@ -6,23 +6,23 @@ import { encodeDimensions } from '../src/storage/lmdb/ledger.ts';
 import { environmentOrdinal } from '../src/storage/lmdb/sketches.ts';
 import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 
-/** An environment to fill. */
+/** An environment, and the history to fill in. */
 export interface History {
   /** Number of the environment. */
   readonly environment: number;
   readonly application: number;
   readonly flags: number;
   readonly days: number;
-  /** Hours of each day in which the flags are used. */
+  /** Number of hours of each day in which the flags are used. */
   readonly hoursADay: number;
-  /** Number of latest hours with every minute filled, as the service keeps them. */
+  /** Number of the latest hours with counts in every minute, as the service keeps them. */
   readonly minuteHours: number;
 }
 
 /** The variants of each flag. */
 export const variants = ['on', 'off', 'control'] as const;
 
-/** Number of flags that have separate users, and number of their users per day. */
+/** Number of flags with their own users, and number of their users per day. */
 export const flagsWithUsers = 40;
 export const usersPerDay = 200;
 
@@ -30,7 +30,7 @@ const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 const senders = ['web/2.3', 'web/2.4', 'api/1.9', 'jobs/7', 'ios/5.1'];
 
-/** Returns the numbers of an application and of its environments. The service must not be running. */
+/** Returns the number of an application, and the numbers of its environments. The service must not be running. */
 export async function findNumbers(data: string, id: string): Promise<{ application: number; environments: number[] }> {
   const accounts = openAccountTables(data);
   const { number, environments } = accounts.applications.get(id)!;
@@ -39,8 +39,8 @@ export async function findNumbers(data: string, id: string): Promise<{ applicati
 }
 
 /**
- * Fills environments through the service's own code, as if every series had been counted in every hour of use, and in
- * every retained minute. Then runs all due upkeep.
+ * Fills environments with the service's own code: every series is counted in every hour of use and in every retained
+ * minute. Then runs all upkeep that is due.
  */
 export async function fillHistory(data: string, histories: readonly History[], now: number): Promise<void> {
   const store = openUsageTables(data);
@@ -105,7 +105,7 @@ function counted(history: History, buckets: readonly number[], hour: number, isN
   return batch;
 }
 
-/** Half of the users return every day. */
+/** Adds the users of an hour. Half of the users return every day. */
 function addUsers(batch: Batch, { environment, flags }: History, hour: number): void {
   for (let flag = 0; flag < Math.min(flags, flagsWithUsers); flag += 1) {
     for (let user = 0; user < usersPerDay; user += 1) {
@@ -119,7 +119,7 @@ function addUsers(batch: Batch, { environment, flags }: History, hour: number): 
   }
 }
 
-/** Spreads a number over 32 bits (the finalizer of MurmurHash3). */
+/** Hashes a number to 32 bits (the finalizer of MurmurHash3). */
 function mix(seed: number): number {
   let hash = seed | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

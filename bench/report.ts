@@ -14,7 +14,7 @@ import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
 
 const dayMs = 86_400_000;
 
-/** Duration of the console's reports, for ranges of different length. */
+/** Measures the duration of the reports of the console, for ranges of different length. */
 export const report: Benchmark = {
   summary: 'duration of console reports on a store of many flags and many days',
   usage: '[--json] [--flags 2000] [--days 90] [--hours 48] [--rounds 5] [--small] [--binary dist/flagmeter]',
@@ -25,7 +25,7 @@ export const report: Benchmark = {
       const store = await makeStore(options);
       const wanted = questions(options);
       const cold = new Map<string, number>();
-      // Each cold request is the first one of a newly started service.
+      // A cold request is the first request to a newly started service.
       for (const { name, path } of wanted) {
         const service = await open(options.binary, store);
         cold.set(name, (await service.ask(path)).ms);
@@ -55,7 +55,7 @@ interface Store {
 
 const environments = { all: 'Production', few: 'Few' } as const;
 
-/** Creates a store with two environments: one with all flags, and one with a tenth of them. */
+/** Creates a store with two environments: one with all flags, and one with a tenth of the flags. */
 async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data, binary);
@@ -99,7 +99,7 @@ interface Open {
 async function open(binary: string, { data, credentials, application }: Store): Promise<Open> {
   const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
   const authorization = `Bearer ${await token(service.http, credentials)}`;
-  // This first report starts the report thread and opens the connection.
+  // The first report starts the report thread and opens the connection, so it is not measured.
   await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, { headers: { authorization } });
   return {
     async ask(path) {
@@ -147,7 +147,7 @@ function questions({ flags, days }: Options): readonly Question[] {
   ];
 }
 
-/** Requests each report in rounds. An overview is computed at most once a second, so a round takes longer than that. */
+/** Requests all reports in rounds of more than a second, because overviews are computed at most once a second. */
 async function askAll(
   service: Open,
   wanted: readonly Question[],

@@ -10,7 +10,7 @@ const featuresPerReport = 250;
 const reportsAtOnce = 16;
 const minuteMs = 60_000;
 
-/** Effect of the roll-up on senders: latency of packets without a roll-up, and during the roll-up of a backlog. */
+/** Measures how the roll-up affects packets: their latency without a roll-up, and while a backlog is rolled up. */
 export const retention: Benchmark = {
   summary: 'latency of packets without and during the roll-up of old buckets',
   usage:
@@ -47,7 +47,7 @@ export const retention: Benchmark = {
   },
 };
 
-/** Reports usage for each past minute except the last two hours. */
+/** Reports usage in each minute of the past, except in the last two hours. */
 async function fill(service: Service, minutes: number, now: number): Promise<void> {
   let next = 0;
   const send = async () => {
@@ -67,7 +67,7 @@ async function fill(service: Service, minutes: number, now: number): Promise<voi
   await Promise.all(Array.from({ length: reportsAtOnce }, send));
 }
 
-/** Reads all checks of one old feature, and the number of buckets of its first variant. */
+/** Returns all checks of one old feature, and the number of buckets of its first variant. */
 async function readOld(service: Service, minutes: number, now: number): Promise<{ checks: number; points: number }> {
   const { features } = await usage(service.http, service.accessToken, service.applicationId, {
     environment: 'Production',

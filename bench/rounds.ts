@@ -4,14 +4,14 @@ import { note } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
 
-/** The load of one run: full speed, or a rate per second. The other values replace the settings of the benchmark. */
+/** The load of a run: full speed, or a rate per second. Other values replace settings of the benchmark. */
 export interface Open {
   readonly rate?: number;
   readonly seconds?: number;
   readonly connections?: number;
 }
 
-/** Sends load. */
+/** Sends a load. */
 export type Drive = (open: Open) => Promise<LoadReport>;
 
 /** A process under load. */
@@ -19,35 +19,35 @@ export interface Target {
   readonly name: string;
   readonly pid: number;
   readonly drive: Drive;
-  /** Reads the number of its commits so far; `null` if the target does not report commits. */
+  /** Reads the number of commits so far; `null` if the target does not report commits. */
   readonly commits?: () => Promise<number | null>;
 }
 
 /** A run of a target. */
 export interface Run extends LoadReport {
-  /** CPU per request, µs: of all threads, and of the main thread. */
+  /** CPU time per request, µs: of all threads, and of the main thread. */
   readonly cpuUs: number;
   readonly mainUs: number;
   /** Commits during the run; `null` if the target does not report commits. */
   readonly commits: number | null;
 }
 
-/** The runs of a target, one per round. */
+/** A target and its runs, one per round. */
 export interface Driven {
   readonly name: string;
   readonly runs: readonly Run[];
 }
 
 export interface Rounds {
-  /** The targets at full speed. The ratio compares the service with the first floor. */
+  /** Runs at full speed. The ratio compares the service with the first floor. */
   readonly floors: readonly Driven[];
   readonly service: Driven;
-  /** The floor and the service at half of the service's rate, as open loops. */
+  /** Runs of the floor and of the service at half of the service's rate, as open loops. */
   readonly floorHalf: Run;
   readonly half: Run;
 }
 
-/** Pause before a run, in which the previous process finishes most background work, such as a fold. */
+/** Pause before a run. In it, the previous process finishes most of its background work, such as a fold. */
 const settleMs = 200;
 
 /**
@@ -67,7 +67,7 @@ export async function inTurn<Result>(rounds: number, steps: readonly (() => Prom
   return results;
 }
 
-/** Drives targets alternately. */
+/** Sends a load to several targets alternately. */
 export async function driveInTurn(rounds: number, targets: readonly Target[], open: Open): Promise<Driven[]> {
   const results = await inTurn(
     rounds,
@@ -76,7 +76,7 @@ export async function driveInTurn(rounds: number, targets: readonly Target[], op
   return results.map((runs, at) => ({ name: targets[at]!.name, runs }));
 }
 
-/** Drives a target, and measures its CPU time and commits. */
+/** Sends a load to a target, and measures the target's CPU time and commits. */
 export async function drive({ name, pid, drive, commits }: Target, open: Open): Promise<Run> {
   const read = async () => ({
     cpu: cpuSeconds(pid),
@@ -95,7 +95,7 @@ export async function drive({ name, pid, drive, commits }: Target, open: Open): 
   };
 }
 
-/** Drives the floors and the service alternately; then only the first floor and the service, at half rate. */
+/** Drives the floors and the service alternately at full speed; then the first floor and the service at half rate. */
 export async function measureRounds(
   rounds: number,
   floors: readonly [Target, ...Target[]],
@@ -108,7 +108,7 @@ export async function measureRounds(
   return { floors: driven, service: measured, floorHalf: floorHalf!.runs[0]!, half: half!.runs[0]! };
 }
 
-/** Returns the median of a figure of the runs. */
+/** Returns the median of a figure over the runs of a target. */
 export function middle({ runs }: Driven, figure: 'rps' | 'cpuUs' | 'mainUs'): number {
   return median(runs.map((run) => run[figure]));
 }
@@ -119,7 +119,7 @@ export function commitsIn({ service, half }: Rounds): number | null {
   return commits.every((each) => each !== null) ? commits.reduce((sum, each) => sum + each, 0) : null;
 }
 
-/** Returns the result of such a benchmark; latencies are measured at half rate. */
+/** Returns the result of a benchmark with floors. Latencies are measured at half of the rate. */
 export function summarizeRounds({ floors, service, half }: Rounds) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
@@ -132,13 +132,13 @@ export function summarizeRounds({ floors, service, half }: Rounds) {
   };
 }
 
-/** Returns the speed of the service relative to a floor: the median of the ratios of the rounds. */
+/** Returns the speed of the service relative to a floor: the median of the ratios of all rounds. */
 function ratioTo(floor: Driven, service: Driven): number {
   const ratios = service.runs.map((run, turn) => run.rps / (floor.runs[turn]?.rps ?? Number.NaN));
   return round(median(ratios), 3);
 }
 
-/** Returns the service compared with each floor, as rows of one cell. */
+/** Returns a remark about the ratio of the service to each floor, as rows of one cell. */
 export function ratioRows({ floors, service }: Rounds): string[][] {
   return floors.map((floor) => {
     const main = (middle(service, 'mainUs') / middle(floor, 'mainUs')).toFixed(2);
@@ -150,7 +150,7 @@ export function ratioRows({ floors, service }: Rounds): string[][] {
 
 type Quantile = 'p50' | 'p90' | 'p99' | 'p999';
 
-/** Returns all rates as rows of a table, with medians if there were several rounds. */
+/** Returns all rates as rows of a table. With several rounds, rates are medians. */
 export function speedRows(
   unit: string,
   quantiles: readonly Quantile[],

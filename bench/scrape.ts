@@ -5,7 +5,7 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { type Service, startService } from './service.ts';
 
-/** Duration of `GET /metrics` for many applications that have received packets, after a request to every route. */
+/** Measures `GET /metrics` for many applications with packets, after a request to every route. */
 export const scrape: Benchmark = {
   summary: 'GET /metrics with many applications, after a request to every route',
   usage: '[--json] [--applications 1000] [--scrapes 20] [--small] [--binary dist/flagmeter]',
@@ -14,7 +14,7 @@ export const scrape: Benchmark = {
     try {
       const service = await startService(options.binary);
       const access = await token(service.http, service.credentials);
-      // The service already has an application, and a team can have at most 1 000.
+      // The service has one application already, and a team can have at most 1 000.
       for (let at = 1; at < options.applications; at += 1) await useApplication(service, access, at);
       await askEveryRoute(service);
       const { times, text } = await timeScrapes(service, options.scrapes);
@@ -36,7 +36,7 @@ async function useApplication({ http }: Service, access: string, at: number): Pr
   });
 }
 
-/** Requests every route, because a route has a series after its first request. */
+/** Requests every route, because a route has metrics only after its first request. */
 async function askEveryRoute({ http }: Service): Promise<void> {
   for (const path of ['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json']) {
     const { operations } = readOpenApi((await (await fetch(`http://${http}${path}`)).json()) as object);
@@ -51,7 +51,7 @@ async function timeScrapes({ http }: Service, scrapes: number) {
   const times: number[] = [];
   let text = '';
   for (let at = 0; at < scrapes; at += 1) {
-    await pause(1_000); // The response to `GET /metrics` is cached for a second.
+    await pause(1_000); // Waits because the response to `GET /metrics` is cached for a second.
     const before = performance.now();
     text = await (await fetch(`http://${http}/metrics`)).text();
     times.push(performance.now() - before);

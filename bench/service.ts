@@ -20,7 +20,7 @@ import { load } from './load.ts';
 
 const tmpfs = 0x01021994;
 
-/** A service on a fresh store, with one application whose Frontend key is in the packets. */
+/** A service with a fresh store and one application. Packets contain the Frontend key of this application. */
 export interface Service extends Binary {
   readonly credentials: Credentials;
   readonly accessToken: string;
@@ -45,7 +45,7 @@ export async function startService(binary: string, args: readonly string[] = [])
   return { ...service, credentials, accessToken, applicationId, key };
 }
 
-/** Drives a target with packets. Reports responses other than 202 in capitals on stderr. */
+/** Sends packets to a target. Reports responses other than 202 on stderr, in capitals. */
 export function sendPackets(
   http: string,
   packets: readonly BenchPacket[],
@@ -55,7 +55,7 @@ export function sendPackets(
   return sendRequests(http, requests, plan);
 }
 
-/** Drives a target with whole HTTP requests. Reports unexpected responses in capitals on stderr. */
+/** Sends complete HTTP requests to a target. Reports unexpected responses on stderr, in capitals. */
 export async function sendRequests(
   http: string,
   requests: readonly string[],
@@ -68,7 +68,7 @@ export async function sendRequests(
 }
 
 /**
- * Checks that the service counted exactly what it accepted, because a benchmark of wrong results is worthless.
+ * Checks that the service counted exactly the packets that it accepted. The speed of wrong counts would mean nothing.
  * @param accepted number of 202 responses by index of the packet
  * @throws {Error} that names the first series whose counts differ
  */
@@ -102,7 +102,7 @@ function readCounts(report: UsageReport): Map<string, readonly number[]> {
   );
 }
 
-/** Returns the commits so far, according to the readiness response; `null` if it does not contain them. */
+/** Returns the number of commits so far from the readiness response; `null` if the response does not contain it. */
 export async function readCommits(http: string): Promise<number | null> {
   const response = await fetch(`http://${http}/readyz`);
   const body = (await response.json()) as { commits?: number };

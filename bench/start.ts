@@ -6,7 +6,7 @@ import { median, round } from './numbers.ts';
 import { countSeries, thousandSeries } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 
-/** Time until the service is ready on a used store, and size of the executable. */
+/** Measures the time until the service is ready on a store in use, and the size of the executable. */
 export const start: Benchmark = {
   summary: 'time from spawn to ready on a store with 1 000 series, and the size of the executable',
   usage: '[--json] [--runs 10] [--small] [--binary dist/flagmeter]',
@@ -33,7 +33,7 @@ export async function storeInUse(binary: string): Promise<string> {
   return service.data;
 }
 
-/** Starts and stops an executable. @returns the time from spawn to ready, ms */
+/** Starts and stops an executable. @returns the time from its start until it is ready, ms */
 export async function timeStart(binary: string, data: string): Promise<number> {
   const before = performance.now();
   const service = await startBinary({ binary, data });

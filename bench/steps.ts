@@ -7,7 +7,7 @@ import { createMix } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 import { ThreadCosts } from './thread-costs.ts';
 
-/** Steps that are added to the floor one after the other: see floor.ts. */
+/** Steps that are added to the floor one by one: see floor.ts. */
 const added = ['headers', 'bytes', 'group', 'cors'];
 
 interface MeasuredServer {
@@ -17,8 +17,8 @@ interface MeasuredServer {
 }
 
 /**
- * The bare HTTP engine with more and more steps of an ingest, and the service, driven alternately with the same
- * packets.
+ * Compares the bare HTTP engine, with an increasing number of steps of an ingest, and the service. All get the same
+ * packets alternately.
  */
 export const steps: Benchmark = {
   summary:
@@ -33,7 +33,7 @@ export const steps: Benchmark = {
       const packets = createPackets(createMix(210), service.key);
       const servers = [...(await startFloors()), measured('flagmeter', service)];
       const plan = { connections, seconds, warmupSeconds: seconds / 10 };
-      // The load runs until the code is compiled.
+      // This load makes the runtime compile the code before the measurement.
       for (const server of servers) await sendPackets(server.http, packets, plan);
       for (let turn = 1; turn <= rounds; turn += 1) {
         for (const server of servers)

@@ -7,7 +7,7 @@ import { type Service, startService } from './service.ts';
 
 const token = `default:production.${'f'.repeat(56)}`;
 
-/** Faults of the gateway by the elapsed share of the run (0 to 1). Some responses are lost throughout. */
+/** Faults of the gateway, by the elapsed share of the run. Some responses are lost in the whole run. */
 const faults = [
   { from: 0.15, to: 0.22, fault: 503 },
   { from: 0.22, to: 0.3, fault: 429 },
@@ -15,16 +15,16 @@ const faults = [
 ] as const;
 const lostResponses = 0.1;
 
-/** Restarts of the server, clean and unclean, by the elapsed share of the run. */
+/** Restarts of the server, with and without a clean stop, by the elapsed share of the run. */
 const restarts = [
   { at: 0.75, signal: 'SIGTERM' },
   { at: 0.85, signal: 'SIGKILL' },
 ] as const;
 
 interface Run {
-  /** Time when all services had registered, Unix ms. */
+  /** Time at which all services had registered, Unix ms. */
   begun: number;
-  /** Names of the services that have registered. */
+  /** Names of the services that have registered so far. */
   readonly registered: Set<string>;
   readonly services: number;
   readonly seconds: number;
@@ -34,8 +34,8 @@ interface Run {
 }
 
 /**
- * Services with the published SDK of Unleash change over to flagmeter. During the change, the server refuses reports,
- * is unreachable, restarts and loses responses. Every check must count once.
+ * Moves services with the published SDK of Unleash to flagmeter. During the move, the server refuses reports, is
+ * unreachable, restarts and loses responses. Every check must be counted once.
  */
 export const switchOver: Benchmark = {
   summary: 'services with the SDK of Unleash change over while responses are lost: sent and counted checks',
@@ -96,7 +96,7 @@ interface CheckResult {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Waits for all services to register, and then for a share of the run. */
+/** Waits until all services have registered, and a share of the run is over. */
 async function until(run: Run, part: number): Promise<void> {
   while (Date.now() < run.begun + part * 1000 * run.seconds) await Bun.sleep(50);
 }
@@ -113,7 +113,7 @@ function startSdk(url: string, n: number) {
   return { checked, finish: () => void child.stdin.end() };
 }
 
-/** Forwards reports to the current server, with faults. */
+/** Starts a gateway that forwards reports to the current server, with the current fault. */
 async function openGateway(run: Run) {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url?.endsWith('/register')) register(run, incoming);
@@ -135,7 +135,7 @@ function register(run: Run, { headers }: IncomingMessage): void {
   if (run.registered.size === run.services && run.begun === Number.POSITIVE_INFINITY) run.begun = Date.now();
 }
 
-/** Forwards a report, or loses it, depending on the current fault. @returns the result for the report */
+/** Forwards a report, or loses it, depending on the current fault. @returns the outcome */
 function forward(run: Run, incoming: IncomingMessage, outgoing: ServerResponse): string {
   const fault = faultAt((Date.now() - run.begun) / 1000, run.seconds);
   if (fault === 'unreachable') {

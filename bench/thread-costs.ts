@@ -5,17 +5,17 @@ import { threadSeconds } from './process-stats.ts';
 /** Names of the threads of the service. Threads of the runtime have other names. */
 const named: ReadonlySet<string> = new Set(['main', 'front', 'journal', 'fold']);
 
-/** CPU time of a process per packet, by thread. */
+/** CPU time of a process per packet, by name of the thread. */
 export class ThreadCosts {
   readonly #pid: number;
-  /** µs per packet in each run, by name. Threads of the runtime are `runtime`. */
+  /** CPU time per packet of each run, µs, by name. Threads of the runtime are counted as `runtime`. */
   readonly #runs: ReadonlyMap<string, number>[] = [];
 
   constructor(pid: number) {
     this.#pid = pid;
   }
 
-  /** Measures a run. @param drive sends packets, and returns their number */
+  /** Measures the CPU time of a run. @param drive sends packets, and returns their number */
   async measure(drive: () => Promise<number>): Promise<void> {
     const before = threadSeconds(this.#pid);
     const packets = await drive();
@@ -28,12 +28,12 @@ export class ThreadCosts {
     this.#runs.push(costs);
   }
 
-  /** Returns the median of the runs, µs per packet. @param name name of threads, or `runtime` */
+  /** Returns the median of all runs, µs per packet. @param name name of the threads, or `runtime` */
   of(name: string): number {
     return median(this.#runs.map((costs) => costs.get(name) ?? 0));
   }
 
-  /** The median for all threads together. */
+  /** The median of all runs for all threads together, µs per packet. */
   get all(): number {
     return median(this.#runs.map((costs) => [...costs.values()].reduce((sum, each) => sum + each, 0)));
   }

@@ -15,13 +15,13 @@ interface Server {
   readonly rps: number[];
   readonly p50: number[];
   readonly p99: number[];
-  /** Number of accepted packets by index. */
+  /** Number of times that each packet was accepted, by index of the packet. */
   readonly accepted: number[];
 }
 
 /**
- * The service with several numbers of front-end threads, and the bare HTTP engine, driven alternately with the same
- * packets.
+ * Compares the service, with different numbers of front-end threads, and the bare HTTP engine. All get the same packets
+ * alternately.
  */
 export const threads: Benchmark = {
   summary: 'durable packets per second, latencies and CPU by thread, with several numbers of front-end threads',

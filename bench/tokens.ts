@@ -2,10 +2,10 @@ import { type Credentials, manage, token as newToken } from '../test/support/bin
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of tokens that requests use in rotation, because callers do not request a new token for each request. */
+/** Number of tokens that requests use alternately. Real callers use a token for several requests, too. */
 const callers = 64;
 
-/** Issued access tokens, compared with the bare HTTP engine that signs once per request. */
+/** Compares the issuing of access tokens with the bare HTTP engine that signs once per request. */
 export const issuing = tokenComparison({
   summary:
     'issued access tokens per second, compared with the bare HTTP engine with one signature per request (the floor)',
@@ -14,7 +14,7 @@ export const issuing = tokenComparison({
   requests: async ({ http, credentials }) => [tokenRequest(http, credentials)],
 });
 
-/** Requests of the management API with a bearer token, compared with the bare HTTP engine that verifies once per request. */
+/** Compares management API requests with a bearer token with the bare HTTP engine that verifies once per request. */
 export const calls = tokenComparison({
   summary: 'API requests with a token per second, compared with the bare HTTP engine with one verification per request',
   unit: 'request',
@@ -31,11 +31,11 @@ export const verify = besideFloor(calls);
 /** A comparison of requests with tokens. */
 interface TokenComparison {
   readonly summary: string;
-  /** The result of one request. */
+  /** The product of one request. */
   readonly unit: string;
-  /** The work of `floor-tokens.ts` per request. */
+  /** Operation of `floor-tokens.ts` per request. */
   readonly floor: 'sign' | 'verify';
-  /** Whole HTTP requests, for the floor as well. */
+  /** Complete HTTP requests, which the floor receives, too. */
   readonly requests: (service: Service) => Promise<readonly string[]>;
 }
 
@@ -57,7 +57,7 @@ function tokenComparison({ floor, requests, ...comparison }: TokenComparison): C
   };
 }
 
-/** Returns the request of a machine for a token. */
+/** Returns the request with which a machine gets a token. */
 export function tokenRequest(
   http: string,
   { clientId, clientSecret }: Pick<Credentials, 'clientId' | 'clientSecret'>,
@@ -83,7 +83,7 @@ function listRequest(http: string, bearer: string): string {
   return `GET /api/v2/applications HTTP/1.1\r\nHost: ${http}\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
 }
 
-/** Checks that tokens of a service under load are valid. @throws {Error} if a token is not valid */
+/** Checks that tokens which were issued under load are valid. @throws {Error} if a token is invalid */
 async function verifyTokens({ http, credentials, applicationId }: Service): Promise<void> {
   const bearer = await newToken(http, credentials);
   const { items } = (await manage(http, bearer, 'GET', '/api/v2/applications', 200)) as {

@@ -7,16 +7,16 @@ import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 
-/** A token in the format of Unleash SDKs, which flagmeter accepts. */
+/** A token in the format of Unleash, which flagmeter accepts. */
 export const token = `default:production.${'f'.repeat(56)}`;
 
-/** The start of the buckets, which the generator replaces. */
+/** Start time in each bucket, which the generator replaces. */
 export const start = '2026-01-31T11:59:00.000000Z';
 
-/** Number of senders of the messages, each with a separate connection. */
+/** Number of senders. Each has its own connection. */
 const senders = 200;
 
-/** Returns buckets as the Node SDK of Unleash sends them. Each flag has `no`, `yes` and a variant. */
+/** Returns buckets as Unleash's SDK for Node sends them. Each flag has counts for `no`, for `yes` and for a variant. */
 export function createBuckets(features: number, perMessage: number, run: string): BenchPacket[] {
   const stop = new Date().toISOString();
   return Array.from({ length: senders }, (_, sender) => {
@@ -45,7 +45,7 @@ export function createBuckets(features: number, perMessage: number, run: string)
   });
 }
 
-/** Returns the HTTP request of a message. */
+/** Formats a message as an HTTP request. */
 export function formatRequest({ body }: BenchPacket, http: string): string {
   return [
     'POST /api/client/metrics HTTP/1.1',
@@ -58,7 +58,7 @@ export function formatRequest({ body }: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/** Messages of Unleash SDKs, compared with the bare HTTP engine that parses them. */
+/** Compares messages of Unleash SDKs with the bare HTTP engine that parses them. */
 export const messages: Comparison<'flags' | 'flags-per-message'> = {
   summary: 'durable messages of Unleash SDKs per second, compared with the bare HTTP engine (the floor)',
   unit: 'message',

@@ -6,10 +6,10 @@ import { median, round } from './numbers.ts';
 import { thousandSeries } from './packets.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Polling interval of a page of the console. */
+/** Polling interval of a console page. */
 const everyMs = 2000;
 
-/** Effect of polling console pages on packets. */
+/** Measures how console pages that poll affect packets. */
 export const watchers: Benchmark = {
   summary: 'latency of packets alone, and next to pages that poll the overview every two seconds',
   usage:
@@ -55,8 +55,8 @@ interface ResponseCounts {
 }
 
 /**
- * Measures a round. Every other round starts with the run that has pages, so that after-effects influence both runs
- * equally.
+ * Measures a round. Every other round starts with the run that has pages, so that both runs are affected equally by the
+ * previous run.
  */
 async function measureRound(
   service: Service,
@@ -78,7 +78,7 @@ async function measureRound(
   return { alone, beside, pages };
 }
 
-/** Opens a page that polls for changes every two seconds. */
+/** Opens a simulated console page, which polls for changes every two seconds. */
 async function look(service: Service, startMs: number, pages: ResponseCounts, ending: AbortSignal): Promise<void> {
   const url = `http://${service.http}/api/v2/applications/${service.applicationId}/overview?environment=Production`;
   let etag = '';

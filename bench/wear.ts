@@ -9,17 +9,17 @@ import { round } from './numbers.ts';
 import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Packets with three flags of two variants each, of 100 flags; the other kind adds one of ten metrics and a person. */
+/** Packets with three of 100 flags, two variants each. The second kind adds one of ten metrics, and a person. */
 const plain: PacketMix = { features: 100, variants: 2, metrics: 10, featuresPerPacket: 3, metricsPerPacket: 0 };
 const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
 
 const fewRates = [100];
 const rates = [100, 1_000, 5_000, 20_000];
 
-/** Limit of other processes' writes, bytes per second. Above it, figures for low packet rates are unreliable. */
+/** Rate of other processes' writes, bytes per second, above which figures for few packets are unreliable. */
 const quietBytes = 20_000;
 
-/** Cost of a packet for the disk and the CPU, at fixed rates. */
+/** Measures the disk and CPU use of a packet, at fixed rates. */
 export const wear: Benchmark = {
   summary: 'disk writes, flushes and CPU per packet at fixed rates',
   usage:
@@ -45,13 +45,13 @@ export type WearOptions = Readonly<
 
 interface Options extends WearOptions {
   readonly rates: readonly number[];
-  /** Values of `--commit-delay`; the default delay if the list is empty. */
+  /** Values of `--commit-delay`. If the list is empty, the default delay is measured. */
   readonly delays: readonly number[];
 }
 
 type Kind = 'plain' | 'personal';
 
-/** A service under test, and the packets sent to it. */
+/** A service under test, and the packets that it receives. */
 export interface Trial {
   readonly name: string;
   readonly service: Service;
@@ -62,7 +62,7 @@ export interface Trial {
   next: number;
 }
 
-/** Figures of one run. Figures of the disk are `null` if the kernel does not count them. */
+/** Figures of one run. Figures of the disk are `null` if the kernel does not report them. */
 export interface WearRun {
   readonly kind: Kind;
   readonly offered: number;
@@ -70,7 +70,7 @@ export interface WearRun {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Figures per packet: kB written, writes and flushes of the device; kB of `/proc/PID/io`; CPU of the process. */
+  /** Figures per packet: kB, writes and flushes of the device; kB in `/proc/PID/io`; CPU of the process. */
   readonly diskKb: number | null;
   readonly writes: number | null;
   readonly flushes: number | null;
@@ -78,12 +78,12 @@ export interface WearRun {
   readonly cpuUs: number;
   readonly rssMb: number;
   readonly requestBytes: number;
-  /** Writes of the device before the run, with the service idle: kB and flushes per second. */
+  /** Writes of the device before the run, while the service is idle: kB and flushes per second. */
   readonly idleKb: number | null;
   readonly idleFlushes: number | null;
 }
 
-/** Measures packets of a kind. At each rate, all services run one after the other, so that conditions are the same. */
+/** Measures packets of one kind. At each rate, the services run alternately, so that conditions are the same. */
 async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
   const trials: Trial[] = [];
   const runs: WearRun[] = [];
@@ -103,12 +103,12 @@ async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
   return runs;
 }
 
-/** Checks the counts after all runs. @throws {Error} if they are wrong */
+/** Checks the counts of all runs. @throws {Error} if they are wrong */
 export function verifyTrial({ service, packets, accepted, since }: Trial): Promise<void> {
   return verifyCounts(service, packets, accepted, since);
 }
 
-/** Starts a service, and sends packets until it knows all series and people, and its journal has segments. */
+/** Starts a service, and sends packets until the store knows all series and people and the journal has segments. */
 export async function prepareTrial(kind: Kind, delay: number | undefined, options: WearOptions): Promise<Trial> {
   const since = new Date();
   const { siblings, people, binary } = options;
@@ -125,7 +125,7 @@ export async function prepareTrial(kind: Kind, delay: number | undefined, option
   return trial;
 }
 
-/** Returns a packet for each person, who receives the same flags each time. */
+/** Returns a packet for each person. A person always receives the same flags. */
 function packetsOfPeople(people: number, key: string): BenchPacket[] {
   const base = createPackets(personal, key);
   return Array.from({ length: people }, (_, at) => {
@@ -134,7 +134,7 @@ function packetsOfPeople(people: number, key: string): BenchPacket[] {
   });
 }
 
-/** Sends the next packets of a trial, in rotation. */
+/** Sends the next packets of a trial, beginning again after the last one. */
 async function send(
   trial: Trial,
   count: number,
@@ -152,14 +152,14 @@ async function send(
   return report;
 }
 
-/** Sends packets at a rate, and measures their cost. */
+/** Sends packets at a rate, and measures their disk and CPU use. */
 export async function measure(trial: Trial, kind: Kind, rate: number, options: WearOptions): Promise<WearRun> {
   const { name, service, packets } = trial;
   const { pid, data } = service;
   const device = findDevice(data);
   const read = () => (device === undefined ? undefined : diskStats(device));
   await storeAll(service);
-  await pause(options.idle * 1000); // The pause gives the service time to prepare a segment.
+  await pause(options.idle * 1000); // During the pause, the service prepares a journal segment.
   const rested = read();
   await pause(options.idle * 1000);
   const before = { disk: read(), io: ioBytes(pid), cpu: cpuSeconds(pid) };
@@ -197,7 +197,7 @@ function between(before: DiskStats | undefined, after: DiskStats | undefined): D
   return before && after && diskStatsBetween(before, after);
 }
 
-/** Reads a report. This folds all data into the store, so that this run includes the whole cost of its packets. */
+/** Reads a report, which folds all data into the store. The run then includes the complete cost of its packets. */
 async function storeAll({ http, accessToken, applicationId }: Service): Promise<void> {
   const query = 'environment=Production&step=day';
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);

@@ -1,6 +1,6 @@
 import { seededRandom } from '../test/support/random.ts';
 
-/** Pseudo-random numbers from a seed: the same seed results in the same sequence. */
+/** Pseudo-random numbers. The same seed gives the same sequence. */
 export class Dice {
   readonly #random: () => number;
 
@@ -8,7 +8,7 @@ export class Dice {
     this.#random = seededRandom(seed);
   }
 
-  /** Returns a whole number from `least` to `most`. */
+  /** Returns an integer from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.#random() * (most - least + 1));
   }
@@ -28,7 +28,7 @@ export class Dice {
       .map(({ item }) => item);
   }
 
-  /** Returns separate dice for a concurrent task. */
+  /** Returns new dice for a concurrent task. */
   fork(): Dice {
     return new Dice(this.between(0, 2 ** 32 - 1));
   }

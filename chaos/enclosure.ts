@@ -4,13 +4,13 @@ import { join } from 'node:path';
 
 const mark = 'CHAOS_ENCLOSED';
 
-/** True if this process is inside the namespaces. */
+/** True if this process is already inside the separate namespaces. */
 export const isEnclosed = process.env[mark] !== undefined;
 
-/** Separate namespaces: nothing inside is visible outside, and everything ends with the first process inside. */
+/** Separate namespaces. Nothing inside them is visible outside, and everything ends with the first process inside. */
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** The first process adopts the orphans of killed servers, because a JavaScript runtime does not adopt them. */
+/** Command of the first process. It adopts the orphans of killed servers, because a JavaScript runtime does not. */
 const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 
 /** Signals that end a run early. */
@@ -18,8 +18,8 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs this program again in separate namespaces and a separate process group. A signal to this process closes the
- * stdin of the other one, which then ends. A signal sent directly would end the programs between the two processes, and
- * lose the exit code.
+ * stdin of the other process, which then ends. If the signal were passed on, it would end the programs between the two,
+ * and the exit code would be lost.
  * @param folder folder for all remaining files
  * @returns its exit code
  * @throws {Error} unless the user is root
@@ -40,7 +40,7 @@ export function runEnclosed(args: readonly string[], folder: string): Promise<nu
   });
 }
 
-/** Returns a directory for temporary files. PostgreSQL runs as another user, and must find its data there. */
+/** Returns a directory for temporary files. It is accessible to PostgreSQL, which runs as another user. */
 function temporaryIn(folder: string): string {
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary, { recursive: true });

@@ -10,7 +10,7 @@ export class Journal {
   readonly #counts = new Map<string, number>();
   #round = 0;
 
-  /** @param folder folder of `journal.log` */
+  /** @param folder folder that gets the file `journal.log` */
   constructor(folder: string) {
     this.folder = folder;
     this.#file = join(folder, 'journal.log');
@@ -20,7 +20,7 @@ export class Journal {
     return this.#violations;
   }
 
-  /** Returns the number of occurrences of each counted event. */
+  /** The number of occurrences of each counted event. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }
@@ -36,7 +36,7 @@ export class Journal {
     process.stderr.write(line);
   }
 
-  /** Records a violation, so the run has failed. */
+  /** Records a violation. The run has then failed. */
   violation(text: string): void {
     this.#violations.push(`round ${this.#round}: ${text}`);
     this.note(`VIOLATION ${text}`);

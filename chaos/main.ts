@@ -5,7 +5,7 @@ import { readOptions, usage } from './options.ts';
 import { run } from './run.ts';
 import { exitCodes, Verdict } from './verdict.ts';
 
-/** Injects random faults into nodes, PostgreSQL and network, and reports violations of the guarantees of a cluster. */
+/** Injects random faults into nodes, PostgreSQL and the network. Reports violations of the guarantees of a cluster. */
 async function main(args: string[]): Promise<number | undefined> {
   if (args.includes('--help')) {
     process.stdout.write(usage);

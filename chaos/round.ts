@@ -14,7 +14,7 @@ export interface Shop {
   readonly keys: { readonly Frontend: string; readonly Backend: string };
 }
 
-/** A person with a minted id, and the packets with it. */
+/** A person for whom an id was minted, and the packets with that id. */
 export interface Person {
   readonly identity: string;
   readonly sender: Sender;
@@ -37,13 +37,13 @@ export interface InvalidatedToken {
 export class Round {
   readonly senders: Sender[] = [];
   /**
-   * Senders whose node is considered lost. Until the node notices, reports can lack packets of these senders. In the
-   * end, all of these packets must count.
+   * Senders whose node is considered lost. Reports can lack their packets until the node notices the loss. At the end
+   * of the round, all of these packets must be counted.
    */
   readonly unwatched = new Set<Sender>();
   readonly people: Person[] = [];
   readonly changes: Change[] = [];
-  /** Invalidated tokens, including those of earlier rounds. */
+  /** Invalidated tokens of this round and of earlier rounds. */
   readonly invalidated: InvalidatedToken[];
 
   readonly scene: Scene;
@@ -51,7 +51,7 @@ export class Round {
   readonly tokens: Tokens;
   readonly shop: Shop;
 
-  /** True if changes of accounts can be lost, because the database loses confirmed commits. */
+  /** True if changes of accounts can be lost, because a fault makes the database lose confirmed commits. */
   isLossy = false;
   isOver = false;
   /** Number of packets and reports by outcome. */
@@ -68,7 +68,7 @@ export class Round {
     this.shop = shop;
   }
 
-  /** Creates a sender, whose requests can be identified in the reports of this round. */
+  /** Creates a sender. Its requests can be identified in the reports of this round. */
   sender(kind: Total['kind'], name: string): Sender {
     const sender = new Sender(kind, name);
     this.senders.push(sender);

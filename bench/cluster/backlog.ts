@@ -10,8 +10,8 @@ import { type Stage, until } from './stage.ts';
 const featuresInReport = 500;
 
 /**
- * Measures an hour without PostgreSQL, with one cell per series and minute, and then the return of PostgreSQL while
- * counting continues.
+ * Measures an hour without PostgreSQL, in which one cell per series and minute is counted. Then measures how the
+ * backlog is shipped while counting continues.
  */
 export async function backlog(
   stage: Stage,
@@ -59,7 +59,7 @@ async function megabytes(cluster: { query<Row extends object>(text: string): Pro
   return Number(row!.bytes) / 1e6;
 }
 
-/** Returns reports of servers for each minute, which contain the time of counting. */
+/** Returns usage reports for each minute. Each report contains the time of its counts. */
 function reports(series: number, minutes: number, begin: number, appKey: string, http: string): string[] {
   const features = series / 2;
   return Array.from({ length: minutes }, (_, minute) => {

@@ -12,7 +12,7 @@ const variants = 10;
 const featuresOfReport = 100;
 const dayMs = 86_400_000;
 
-/** Measures the cost of writing a day of many series into the tables for SQL, and its effect on packets. */
+/** Measures how expensive it is to write a day of many series to the SQL tables, and how this affects packets. */
 export async function days(stage: Stage, { series }: { readonly series: number }): Promise<Figure[]> {
   const cluster = await stage.cluster();
   const node = await cluster.node();
@@ -54,7 +54,7 @@ async function report(node: Service, series: number, time: Date): Promise<void> 
   client.close();
 }
 
-/** Waits until the rows are written. @returns seconds from the first row to the last */
+/** Waits until all rows are written. @returns seconds from the first row to the last row */
 async function untilWritten(cluster: StagedPostgres, series: number): Promise<number> {
   let began = 0;
   const written = async () => {
@@ -69,7 +69,7 @@ async function untilWritten(cluster: StagedPostgres, series: number): Promise<nu
   return (performance.now() - began) / 1000;
 }
 
-/** Sends packets. @returns the p99 of their responses, ms */
+/** Sends packets. @returns the 99th percentile of their response times, ms */
 async function packets({ http, key }: Service, seconds: number): Promise<number> {
   const body = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
   const request = requestText({ body, counts: new Map() }, http);

@@ -7,7 +7,7 @@ export interface Figure {
   readonly target: string;
   /** True if the target is met; `undefined` without a target. */
   readonly met: boolean | undefined;
-  /** The value for `--json`. */
+  /** The value in the JSON output. */
   readonly value: number;
 }
 

@@ -6,14 +6,14 @@ import { atMost, type Figure, told } from './figure.ts';
 import { untilShipped } from './shipping.ts';
 import type { Stage } from './stage.ts';
 
-/** Growth of PostgreSQL per second, at the actual rate of packets. */
+/** Growth of PostgreSQL per second, and the actual rate of packets during the measurement. */
 interface Growth {
   readonly rate: number;
   readonly entries: number;
   readonly bytes: number;
 }
 
-/** Measures the growth of PostgreSQL at several rates of packets over the same series. */
+/** Measures how fast PostgreSQL grows at several rates of packets. The packets always count the same series. */
 export async function growth(
   stage: Stage,
   { rates, seconds }: { readonly rates: readonly number[]; readonly seconds: number },
@@ -43,12 +43,12 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
     );
     return { entries: Number(row!.entries), bytes: Number(row!.bytes) };
   };
-  // These packets make the node ship the names of the series before the measurement.
+  // Before the measurement, these packets make the node ship the names of the series.
   await sendPackets(node.http, packets, { connections: 8, seconds: 60, warmupSeconds: 0, limit: packets.length });
   await untilShipped(cluster);
   const before = await read();
   const begun = performance.now();
-  // A busy machine accepts fewer packets. The generator omits packets that are not accepted in time.
+  // On a busy machine, fewer packets are accepted. The generator omits packets that cannot be sent in time.
   const plan = { connections: 64, seconds, warmupSeconds: 0, rate, overload: true };
   const { rps } = await sendPackets(node.http, packets, plan);
   const took = ((await untilShipped(cluster)) - begun) / 1000;

@@ -19,28 +19,28 @@ interface Options {
   readonly seconds: number;
 }
 
-/** Capacity of a node, the log and PostgreSQL. Rates are per thread or session, with each commit on disk. */
+/** Capacity of a node, of the log, and of PostgreSQL. Rates are per thread or session, with durable commits. */
 interface Inputs {
   readonly packets: number;
   readonly sealed: number;
   readonly applied: number;
-  /** Total rate of all nodes. */
+  /** Rate of all nodes together. */
   readonly appended: number;
   readonly bytesOfCell: number;
   readonly walOfCell: number;
   readonly walOfDelta: number;
-  /** Bytes of WAL per second that a node without packets causes. */
+  /** Bytes of WAL per second that an idle node causes. */
   readonly walOfNode: number;
 }
 
 const series = 10_000;
 const cellsOfDelta = 1000;
 const appenders = 4;
-/** Cells per second of each node: 10 000 series, all active every 5 seconds. */
+/** Cells per second that each node ships if 10 000 series are all active every 5 seconds. */
 const load = 2000;
 const firstMinute = 29_000_000;
 
-/** Measures the capacity of nodes, and calculates the capacity of 2, 4 and 10 nodes. */
+/** Measures the capacity of a node, and calculates from it the capacity of 2, 4 and 10 nodes. */
 export async function limits(stage: Stage, { small, seconds }: Options): Promise<Figure[]> {
   const rounds = small ? 1 : 20;
   const inputs = { ...(await ofNode(stage, seconds)), ...(await ofLog(stage, rounds)), ...(await ofThreads(rounds)) };
@@ -77,7 +77,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
   const node = await cluster.node();
   const plan = { connections: 64, seconds, warmupSeconds: seconds / 5 };
   const { rps } = await sendPackets(node.http, createPackets(ingestMix, node.key), plan);
-  await Bun.sleep(3000); // The pause lets the node ship all counts.
+  await Bun.sleep(3000); // During the pause, the node ships all of its counts.
   const each: number[] = [];
   for (let second = 0; second < 3 * seconds; second += 1) {
     const before = await wal(cluster);
@@ -85,7 +85,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
     each.push((await wal(cluster)) - before);
   }
   await stop(node);
-  // The median ignores a second with the full-page writes after a checkpoint.
+  // The median is not affected by a single second in which a checkpoint causes full-page writes.
   return { packets: rps, walOfNode: median(each) };
 }
 
@@ -105,12 +105,12 @@ async function ofLog(stage: Stage, rounds: number) {
   };
 }
 
-/** Ships deltas of a given number of cells from all nodes at the same time, each in a separate commit. */
+/** Ships deltas of a given number of cells from all nodes at the same time. Each delta has its own commit. */
 async function shipped(cluster: StagedPostgres, nodes: readonly OtherNode[], rounds: number, size: number) {
   const sealed = nodes.map((node) =>
     Array.from({ length: rounds + 1 }, (_, at) => node.seal(cells((at * size) % series, size, [firstMinute + at]))),
   );
-  await cluster.query('CHECKPOINT'); // Without a checkpoint, the number of full-page writes would depend on chance.
+  await cluster.query('CHECKPOINT'); // The checkpoint makes the number of full-page writes the same in each run.
   for (const [at, node] of nodes.entries()) await node.ship(sealed[at]!.splice(0, 1));
   const before = await wal(cluster);
   const begun = performance.now();
@@ -137,7 +137,7 @@ async function ofThreads(rounds: number): Promise<Pick<Inputs, 'sealed' | 'appli
   return { applied: (entries.length * cellsOfDelta * 1000) / ms, sealed: await sealedPerSecond(rounds) };
 }
 
-/** Measures continuous sealing, as in a node, without the cells that are counted during a seal. */
+/** Measures how fast deltas are sealed without interruption. A node would also count cells in the meantime. */
 async function sealedPerSecond(rounds: number): Promise<number> {
   const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
   const limitsOfNames = { features: series, variants: 64, metrics: 100 };
@@ -155,7 +155,7 @@ async function sealedPerSecond(rounds: number): Promise<number> {
     aggregator.write(batch.seal());
     const begun = performance.now();
     while (!aggregator.seal({ watermark }).done);
-    if (round > 0) took += performance.now() - begun; // The first round includes the names.
+    if (round > 0) took += performance.now() - begun; // The first round also ships the names.
   }
   await spool.store.lmdb.close();
   return (rounds * series * 1000) / took;

@@ -14,7 +14,7 @@ interface Options {
   readonly rounds: number;
 }
 
-/** Measures requests with a bearer token. Each request waits until the node has confirmed its accounts. */
+/** Measures requests with a bearer token. Each request waits until the node has confirmed its account data. */
 export async function bearers(stage: Stage, options: Options): Promise<Figure[]> {
   const cluster = await stage.cluster();
   const node = await cluster.node();
@@ -41,8 +41,8 @@ async function repeat({ seconds, rounds }: Options, service: Service): Promise<L
 }
 
 /**
- * Measures changes of accounts by two nodes at the same time, each with 16 concurrent callers: in process, and over
- * HTTP.
+ * Measures changes of accounts by two nodes at the same time, in process and over HTTP. Each node has 16 concurrent
+ * callers.
  */
 export async function changes(stage: Stage, options: Options): Promise<Figure[]> {
   const cluster = await stage.cluster();
@@ -104,7 +104,7 @@ type Patch = (turn: number) => readonly [path: string, body: object];
 const applicationPatch: Patch = (turn) => ['', { rate: turn }];
 const featurePatch: Patch = (turn) => [`/features/feature-${turn}`, { description: `The ${turn}.` }];
 
-/** Runs all nodes at the same time. */
+/** Sends changes to all nodes at the same time. */
 async function changeOverHttp(
   nodes: readonly Service[],
   { seconds }: Options,

@@ -16,7 +16,7 @@ export const silentLog: Log = { debug: silent, info: silent, warn: silent, error
 /** Number of deltas per commit. */
 const together = 64;
 
-/** A node of which only the shipping is real, which is all that PostgreSQL sees. */
+/** A simulated node that ships deltas with the real code. PostgreSQL sees no difference from a real node. */
 export class OtherNode {
   readonly session: Connection;
   readonly #stream = randomUUID();
@@ -43,14 +43,14 @@ export class OtherNode {
       await ship(this.session, this.#stream, deltas.slice(from, from + each), undefined);
   }
 
-  /** Closes the stream, so that reports do not wait for it. */
+  /** Closes the stream of the node, so that reports do not wait for its deltas. */
   async end(): Promise<void> {
     await this.session.query({ text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1`, values: [this.#stream] });
     await this.session.close();
   }
 }
 
-/** Applies the log to a replica up to its end. */
+/** Applies the whole log to a replica. */
 export async function follow(session: Connection, replica: Replica): Promise<void> {
   for (;;) {
     const next = entriesAfter(await readEntries(session, replica.applied));

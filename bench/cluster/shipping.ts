@@ -12,7 +12,7 @@ interface Costs {
 }
 
 /**
- * Measures the cost of shipping for a node whose 10 000 series are all active every 5 seconds, compared with a server
+ * Measures how much shipping costs a node whose 10 000 series are all active every 5 seconds. Compares it with a server
  * that ships nothing.
  */
 export async function shipping(
@@ -55,10 +55,10 @@ async function measure(service: Service, series: number, seconds: number): Promi
   return { cpu: (cpuSeconds(service.pid) - before) / seconds, slowestMs: health.p99 };
 }
 
-/** Measures the time for one delta of all series to reach PostgreSQL. */
+/** Measures the time until a delta with all series has reached PostgreSQL. */
 async function untilVisible(cluster: StagedPostgres, node: Service, series: number) {
   const requests = packetsFor(series, node.key, node.http);
-  // These requests make the node ship the names before, so that only counts are measured.
+  // These requests make the node ship the names first, so that the measured delta contains only counts.
   await sendRequests(node.http, requests, { connections: 8, seconds: 60, warmupSeconds: 0, limit: requests.length });
   await untilShipped(cluster);
   const [before] = await cluster.query<{ position: string }>("SELECT position FROM fm_head WHERE log = 'data'");

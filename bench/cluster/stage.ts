@@ -13,13 +13,13 @@ import {
 import { Postgres } from '../../test/support/postgres.ts';
 import { type Service, startService } from '../service.ts';
 
-/** A PostgreSQL for nodes, with a prepared database. */
+/** A PostgreSQL server for nodes, with a prepared database. */
 export interface Stage {
   readonly binary: string;
   readonly postgres: Postgres;
-  /** A single server with the same settings as a node. */
+  /** Starts a server without PostgreSQL, with the same settings as a node. */
   single(args?: readonly string[]): Promise<Service>;
-  /** Prepares a separate database. */
+  /** Prepares another database. */
   cluster(): Promise<StagedPostgres>;
   close(): Promise<void>;
 }
@@ -27,15 +27,15 @@ export interface Stage {
 export interface StagedPostgres {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Starts a node. @param url another URL of PostgreSQL @param data directory of the node, empty by default */
+  /** Starts a node. @param url another URL of PostgreSQL @param data data directory, by default a new one */
   node(args?: readonly string[], url?: string, data?: string): Promise<Service>;
-  /** Returns the rows of a statement. */
+  /** Returns the rows that an SQL statement returns. */
   query<Row extends object>(text: string): Promise<Row[]>;
 }
 
 const unlimited = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max-features', '10000'];
 
-/** Starts PostgreSQL. Call `cleanUp` at the end as well. */
+/** Starts PostgreSQL. Call `cleanUp` at the end, too. */
 export async function openStage(binary: string): Promise<Stage> {
   const postgres = await Postgres.start({ settings: { max_connections: 200 } });
   return {
@@ -83,12 +83,12 @@ async function makeApplication({ http }: Binary, access: string) {
   return { applicationId, key };
 }
 
-/** Waits until a node has joined. */
+/** Waits until a node has joined the cluster. */
 async function untilManaging({ http }: Binary): Promise<void> {
   await until(async () => (await fetch(`http://${http}/readyz?for=managing`)).ok, 'the node has joined');
 }
 
-/** Polls a condition until it holds. @throws {Error} after a minute */
+/** Polls a condition until it is true. @throws {Error} after a minute */
 export async function until(asked: () => Promise<boolean>, what: string, everyMs = 20): Promise<void> {
   const end = performance.now() + 60_000;
   while (!(await asked())) {

@@ -15,7 +15,7 @@ import { prepareSides, sampleSides } from './sides.ts';
 
 const { cost, p50, p99 } = tolerances;
 
-/** Time from start to ready on a store in use, and size of the executable. */
+/** Startup time on a store in use, and size of the executable. */
 const start: Group = {
   seconds: ({ rounds }) => startSeconds + 2 * runSeconds(0.3) * rounds,
   async measure(binaries, { rounds }) {
@@ -32,7 +32,7 @@ const start: Group = {
   },
 };
 
-/** Resident memory of fresh services. */
+/** Resident memory of a service with a fresh store. */
 const memory: Group = {
   seconds: ({ rounds, packets }) => 2 * rounds * (2 + packets / 50_000),
   async measure(binaries, { rounds, packets }) {
@@ -48,10 +48,10 @@ const memory: Group = {
   },
 };
 
-/** Rates of packets per second for the disk and the CPU. */
+/** Packet rates at which the use of the disk and the CPU is measured, per second. */
 const wearRates = [1_000, 5_000] as const;
 
-/** Figures of the disk, which vary more than others, because a run has only two or three folds. */
+/** Figures of the disk. They vary more than other figures, because there are only two or three folds in a run. */
 const wearFigures: readonly Figure<WearRun>[] = [
   { name: 'disk per packet, kB', of: (run) => run.diskKb, better: 'less', tolerance: 0.1 },
   { name: 'flushes per packet', of: (run) => run.flushes, better: 'less', tolerance: 0.1 },
@@ -68,7 +68,7 @@ const wearOptions = ({ seconds }: CompareOptions) => ({
   idle: 0.25,
 });
 
-/** Disk and CPU of packets at fixed rates. */
+/** Disk and CPU use of packets at fixed rates. */
 const wear: Group = {
   seconds: (options) =>
     startSeconds + 2 * (options.rounds * wearRates.length + 1) * (runSeconds(wearOptions(options).seconds) + 0.7),
@@ -76,7 +76,7 @@ const wear: Group = {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
       const subject = await prepareTrial('plain', undefined, own);
-      // The first run is not measured, because it creates segments of the journal that later runs reuse.
+      // The first run is not measured, because it creates journal segments that later runs reuse.
       await measure(subject, 'plain', wearRates[0], own);
       return { own, subject };
     });
@@ -97,7 +97,7 @@ const wear: Group = {
 
 const onePortConnections = [64, 256];
 
-/** A run on one port, and the run on the HTTP listener in the same round. */
+/** A run on the gRPC port, and the run on the HTTP listener in the same round. */
 interface OnePortRun extends Run {
   readonly http: Run;
 }
@@ -107,7 +107,7 @@ const onePortFigures: readonly Figure<OnePortRun>[] = [
   { name: 'speed ÷ HTTP listener', of: ({ rps, http }) => rps / http.rps, better: 'more', tolerance: cost },
 ];
 
-/** HTTP/1.1 on one port with gRPC. */
+/** Speed of HTTP/1.1 on the port of gRPC. */
 const onePort: Group = {
   seconds: ({ rounds, seconds, warmup }) =>
     startSeconds + 4 * runSeconds(warmup) + 4 * onePortConnections.length * rounds * runSeconds(seconds * 1.2),
@@ -120,7 +120,7 @@ const onePort: Group = {
     const sections = [];
     for (const connections of small ? [4] : onePortConnections) {
       const runs = await sampleSides(rounds, sides, async ({ targets }) => {
-        // A round of one executable measures both listeners one after the other, because its figure is their ratio.
+        // A round measures both listeners of an executable one after the other, because the figure is their ratio.
         const [[http], [one]] = (await inTurn(
           1,
           targets.map((target) => () => driveAccepted(target, { connections })),
@@ -139,7 +139,7 @@ const onePort: Group = {
   },
 };
 
-/** Groups of figures by the name of their benchmark, in order of execution. */
+/** Groups of figures by the name of their benchmark, in the order of execution. */
 export const groups: ReadonlyMap<string, Group> = new Map([
   ['start', start],
   ['memory', memory],

@@ -5,23 +5,23 @@ import { type CompareOptions, type Group, runSeconds, startSeconds, tolerances }
 import { createRows, type Figure, type Row } from './row.ts';
 import { prepareSides, type Side, type Sides, sampleSides } from './sides.ts';
 
-/** A number of connections to measure with. */
+/** A number of connections at which the group measures. */
 interface Section {
   readonly connections: number;
-  /** True if the floor is measured as well. */
+  /** True to measure the floor, too. */
   readonly floor: boolean;
-  /** True if latencies are measured at half of the peak as well. */
+  /** True to measure latencies at half of the peak rate, too. */
   readonly half: boolean;
 }
 
-/** A run, and the run of the floor in the same round. */
+/** A run of an executable, and the run of the floor in the same round. */
 interface Sample extends Run {
   readonly floor?: Run | undefined;
 }
 
 type StartedTrial = Awaited<ReturnType<typeof beginTrial>>;
 
-/** Compares two executables and the floor of a benchmark under its load. */
+/** Creates a group that compares two executables, and the floor of a benchmark, under the load of this benchmark. */
 export function loadGroup<Own extends string>(
   name: string,
   comparison: Comparison<Own>,
@@ -54,8 +54,8 @@ export function loadGroup<Own extends string>(
 }
 
 /**
- * Measures full speed, then half of the slower executable's speed.
- * @returns the rows, to be read after the counts are verified
+ * Measures full speed, and then half of the slower executable's speed.
+ * @returns the rows, which may be read after the counts are verified
  */
 async function measureSection(
   group: string,
@@ -83,7 +83,7 @@ async function measureSection(
   ];
 }
 
-/** Drives the floor and both executables in alternating rounds. */
+/** Sends the load to the floor and to both executables in alternating rounds. */
 async function driveSides(
   rounds: number,
   sides: Sides<StartedTrial>,
@@ -98,10 +98,10 @@ async function driveSides(
   return [previous!.map(beside), current!.map(beside)];
 }
 
-/** Maximum number of attempts. On a busy machine, a new server might send no response during a short run. */
+/** Maximum number of attempts. On a busy machine, a new server can fail to respond during a short run. */
 const mostAttempts = 10;
 
-/** Drives a target until it responds. @throws {Error} unless it accepts every request */
+/** Repeats a run until the target responds. @throws {Error} if the target does not accept every request */
 export async function driveAccepted(target: Target, open: Open): Promise<Run> {
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const run = await drive(target, open);
@@ -130,7 +130,7 @@ function fullFigures(unit: string, beside: boolean): readonly Figure<Sample>[] {
   return [
     ...speedFigures(unit),
     ...(beside ? floors : []),
-    // When requests wait longer, more requests share a commit. So neither direction is better.
+    // If requests wait longer, more of them share a commit. Therefore, neither direction is better.
     {
       name: `commits per 1,000 ${unit}s`,
       of: ({ commits, requests }) => commits && (1_000 * commits) / requests,
@@ -139,7 +139,7 @@ function fullFigures(unit: string, beside: boolean): readonly Figure<Sample>[] {
   ];
 }
 
-/** Figures of a run at half of the peak. */
+/** Figures of a run at half of the peak rate. */
 const halfFigures: readonly Figure<Run>[] = [
   { name: 'p50 at half the peak, ms', of: (run) => run.p50, better: 'less', tolerance: p50 },
   { name: 'p99 at half the peak, ms', of: (run) => run.p99, better: 'less', tolerance: p99 },

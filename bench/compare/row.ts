@@ -1,19 +1,19 @@
 import { median } from '../numbers.ts';
 
-/** A figure that is compared. */
+/** A figure of a comparison. */
 export interface Figure<Sample> {
   readonly name: string;
-  /** Returns the value in a round; `null` if it is unknown. */
+  /** Returns the value of the figure in a round; `null` if it is unknown. */
   readonly of: (sample: Sample) => number | null;
-  /** The better direction. A figure without a direction is printed, but not judged. */
+  /** Direction that is better. A figure without a better direction is printed, but not judged. */
   readonly better?: 'more' | 'less';
-  /** Minimum difference of the medians that matters, as a share of the previous median. */
+  /** Minimum difference of the medians that matters, relative to the previous median. */
   readonly tolerance: number;
-  /** True if the figure is the same in each round, such as a size. */
+  /** True if the figure is the same in all rounds, such as a size. */
   readonly exact?: boolean;
 }
 
-/** A figure of both executables: one value per round, or no value if it is not available. */
+/** A figure of both executables, with one value per round. The list is empty if the figure is not available. */
 export interface Row extends Pick<Figure<never>, 'name' | 'better' | 'tolerance' | 'exact'> {
   readonly group: string;
   readonly previous: readonly number[];
@@ -23,8 +23,8 @@ export interface Row extends Pick<Figure<never>, 'name' | 'better' | 'tolerance'
 export type Verdict = 'faster' | 'slower' | 'within noise' | 'not available' | 'not judged';
 
 /**
- * Minimum number of judged rounds. By chance, all rounds of one executable are worse in 1 of 20 rows with three rounds,
- * in 1 of 70 with four, and in 1 of 252 with five.
+ * Minimum number of rounds for a judgement. By chance, all rounds of one executable are worse in 1 of 20 rows with
+ * three rounds, in 1 of 70 with four rounds, and in 1 of 252 with five rounds.
  */
 const fewestRounds = 4;
 
@@ -45,14 +45,14 @@ function areApart(some: readonly number[], others: readonly number[]): boolean {
   return Math.min(...some) > Math.max(...others) || Math.max(...some) < Math.min(...others);
 }
 
-/** True if the new executable is slower beyond noise, or lacks a figure. */
+/** True if the new executable is slower than noise explains, or lacks a figure. */
 export function isLoss(row: Row): boolean {
   return row.current.length === 0 || judge(row) === 'slower';
 }
 
 /**
- * Returns the rows of a group. A side without samples is not available. A figure that this machine does not report, or
- * that is always 0, has no row.
+ * Returns the rows of a group. If a side has no samples, its figures are not available. A figure has no row if this
+ * machine does not report it, or if it is always 0.
  */
 export function createRows<Sample>(
   group: string,

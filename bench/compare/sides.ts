@@ -1,7 +1,7 @@
 import { note } from '../benchmark.ts';
 import { inTurn } from '../rounds.ts';
 
-/** A compared executable, with the object that is measured, such as a service or a store. */
+/** One of the compared executables, with the object that is measured, such as a service or a store. */
 export class Side<Trial> {
   readonly name: string;
   #trial: Trial | undefined;
@@ -12,14 +12,14 @@ export class Side<Trial> {
   }
 
   /**
-   * The measured object; `undefined` if the executable cannot do the work, for example because an older executable
-   * lacks a route.
+   * The measured object; `undefined` if the executable cannot be measured, for example because an older one lacks a
+   * route.
    */
   get trial(): Trial | undefined {
     return this.#trial;
   }
 
-  /** Does work with the measured object. After a failure, the figures of this side are not available. */
+  /** Measures the object. If this fails, the figures of this side are not available. */
   async attempt<Result>(work: (trial: Trial) => Promise<Result>): Promise<Result | undefined> {
     if (this.#trial === undefined) return undefined;
     try {
@@ -31,16 +31,16 @@ export class Side<Trial> {
     }
   }
 
-  /** Returns the samples of each round, or no samples if `trial` is `undefined`. */
+  /** Returns the samples of all rounds, or an empty list if this side is not available. */
   available<Sample>(samples: readonly (Sample | undefined)[]): readonly Sample[] {
     return this.#trial === undefined ? [] : samples.filter((sample) => sample !== undefined);
   }
 }
 
-/** Both executables. */
+/** The two compared executables. */
 export type Sides<Trial> = readonly [previous: Side<Trial>, current: Side<Trial>];
 
-/** Prepares the measurements of both executables, one after the other. */
+/** Prepares the measured objects of both executables, one after the other. */
 export async function prepareSides<Trial>(
   [previous, current]: readonly [previous: string, current: string],
   prepare: (name: string, binary: string) => Promise<Trial>,
@@ -52,7 +52,7 @@ export async function prepareSides<Trial>(
   return [await side('previous', previous), await side('new', current)];
 }
 
-/** Samples both executables in alternating rounds. */
+/** Measures both executables in alternating rounds. */
 export async function sampleSides<Trial, Sample>(
   rounds: number,
   sides: Sides<Trial>,

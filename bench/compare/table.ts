@@ -1,9 +1,7 @@
 import { median } from '../numbers.ts';
 import { judge, type Row } from './row.ts';
 
-/**
- * Formats the rows as a Markdown table: medians with the least and the greatest round, their ratio, and the verdict.
- */
+/** Formats the rows as a Markdown table: both medians with the lowest and highest round, the ratio, and the verdict. */
 export function markdown(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     `${row.group}: ${row.name}`,

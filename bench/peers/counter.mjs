@@ -1,6 +1,6 @@
 /**
  * A usage counter as a team would write it, with Fastify and PostgreSQL: `node counter.mjs MODULES DATABASE KEY` prints
- * `counter ready http=HOST:PORT`. Responds with 202 after the commit of one upsert per packet.
+ * `counter ready http=HOST:PORT`. Each packet is stored by one upsert. The response 202 is sent after its commit.
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';
@@ -40,7 +40,7 @@ const body = {
 };
 
 /**
- * Returns one row per variant and metric, in the order of their keys, so that two packets cannot lock them in opposite
+ * Returns one row per variant and metric, ordered by key. Otherwise, two packets could lock the same rows in opposite
  * orders.
  */
 function rowsOf({ f, m = {} }) {

@@ -6,7 +6,7 @@ import { installModules, type ModuleSet, versionIn } from '../../test/support/in
 import { runOnPostgres } from './on-postgres.ts';
 import { countChecks, type Peer } from './peer.ts';
 
-/** Modules of the counter. */
+/** Modules that the counter needs. */
 export const counterModules: ModuleSet = {
   folder: import.meta.dirname,
   name: 'bench-peers',
@@ -15,7 +15,7 @@ export const counterModules: ModuleSet = {
 
 const key = randomUUID();
 
-/** A counter as a team would write it, which receives the same packets as flagmeter. */
+/** A counter as a team would write it. It receives the same packets as flagmeter. */
 export const counter: Peer = {
   status: 202,
   uniqueUsers: 'none',

@@ -11,7 +11,7 @@ import { messages } from './unleash.ts';
 const hour = 3_600_000;
 const serve = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max-features', '10000'];
 
-/** A flagmeter that receives the packets of pages. */
+/** Returns a flagmeter that receives packets of web pages. */
 export function packetsTo(binary: string): Peer {
   return {
     status: 202,
@@ -30,7 +30,7 @@ export function packetsTo(binary: string): Peer {
   };
 }
 
-/** A flagmeter that receives the messages of Unleash SDKs. */
+/** Returns a flagmeter that receives messages of Unleash SDKs. */
 export function messagesTo(binary: string): Peer {
   return {
     status: 202,
@@ -47,7 +47,7 @@ export function messagesTo(binary: string): Peer {
   };
 }
 
-/** A flagmeter that issues tokens to an API key. */
+/** Returns a flagmeter that issues tokens for an API key. */
 export function createTokenPeer(binary: string): Peer {
   return {
     status: 200,

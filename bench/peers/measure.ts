@@ -12,14 +12,14 @@ export interface PeerPlan {
   readonly rounds: number;
 }
 
-/** Measurements of a program. Latencies are measured at half of its rate. */
+/** Figures of a program. Latencies are measured at half of its maximum rate. */
 export interface PeerFigures {
   readonly name: string;
   readonly uniqueUsers: string;
   readonly rps: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU of all its processes per request, µs. */
+  /** CPU time of all processes of the program per request, µs. */
   readonly cpuUs: number;
   /** Resident memory of the process that serves the requests, MiB. */
   readonly rssMb: number;
@@ -28,19 +28,19 @@ export interface PeerFigures {
 }
 
 export interface Durability {
-  /** Length of the period before SIGKILL whose accepted requests are missing after a restart. */
+  /** Duration of the period before SIGKILL whose accepted counts are missing after a restart, in seconds. */
   readonly lostSeconds: number;
-  /** Number of times that a repeated request counts. */
+  /** Number of times that a request counts if it is sent twice. */
   readonly retryCounts: number;
 }
 
-/** Pause after a run, longer than the interval at which programs store buffered counts. */
+/** Pause after a run. It is longer than the interval at which programs store buffered counts. */
 const settleMs = 7_000;
 const pollMs = 200;
 
 /**
- * Drives the programs alternately, under the same conditions: first at full speed, then at half rate. Then each program
- * is killed under load.
+ * Measures the programs alternately, under the same conditions. They run first at full speed, and then at half of their
+ * rate. Finally, each program is killed under load.
  */
 export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Promise<PeerFigures[]> {
   const all: { peer: Peer; running: RunningPeer; runs: LoadReport[]; cpu: number; checks: number }[] = [];
@@ -104,7 +104,7 @@ function checksIn({ accepted }: LoadReport, requests: readonly PeerRequest[]): n
   return requests.reduce((sum, { checks }, index) => sum + checks * (accepted[index] ?? 0), 0);
 }
 
-/** Verifies the counts of a program. Measures the loss by a SIGKILL under load, and the effect of a retry. */
+/** Verifies the counts of a program, its losses by a SIGKILL under load, and the effect of a retry. */
 async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
   const { running, peer } = driven;
   const stored = await settled(counts, driven.checks);
@@ -126,8 +126,7 @@ async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerP
 }
 
 /**
- * Returns the time until the kill, in seconds. It is longer than the interval at which a program stores buffered
- * counts.
+ * Returns the seconds until the program is killed. They exceed the interval at which programs store buffered counts.
  */
 function killAfter({ seconds }: PeerPlan): number {
   return 2 * seconds;
@@ -152,7 +151,7 @@ async function killUnderLoad({ peer, running }: Driven, counts: PeerCounts, plan
   return checksIn(await report, requests);
 }
 
-/** Returns the stored checks, once they reach the expected number, or no longer grow. */
+/** Returns the stored checks when they have reached the expected number, or have stopped growing. */
 async function settled(counts: PeerCounts, expected: number): Promise<number> {
   let total = await counts.total();
   for (let since = performance.now(); total < expected && performance.now() - since < settleMs; ) {

@@ -1,7 +1,7 @@
 import { Postgres } from '../../test/support/postgres.ts';
 import type { PeerRequest, RunningPeer } from './peer.ts';
 
-/** Settings of a small server in production. Commits are durable, which is the default. */
+/** Settings of a small PostgreSQL server in production. Commits are durable, which is the default. */
 const settings = { shared_buffers: '512MB', max_wal_size: '4GB', autovacuum_naptime: '1min' };
 
 /** A server process that stores its counts in PostgreSQL. */
@@ -11,20 +11,20 @@ export interface PostgresClient {
   stop(signal?: NodeJS.Signals): Promise<unknown>;
 }
 
-/** The differences between such programs. */
+/** A program that stores its counts in PostgreSQL. */
 export interface OnPostgres<Client extends PostgresClient> {
   readonly name: string;
   start(database: string): Promise<Client>;
-  /** SQL for data that the server needs. */
+  /** SQL that creates data which the program needs. */
   readonly prepare?: string;
-  /** SQL for the sum of all checks, as `total`. */
+  /** SQL that returns the sum of all checks as `total`. */
   readonly total: string;
   requests(http: string): readonly PeerRequest[];
-  /** Returns a request that a client repeats. */
+  /** Returns a request that a client would repeat. */
   retried(http: string): PeerRequest;
 }
 
-/** Starts a program on a separate PostgreSQL. */
+/** Starts a program with its own PostgreSQL server. */
 export async function runOnPostgres<Client extends PostgresClient>(program: OnPostgres<Client>): Promise<RunningPeer> {
   const postgres = await Postgres.start({ settings });
   const database = await postgres.database();

@@ -1,44 +1,44 @@
 import type { BenchPacket } from '../../src/bench/load/packets.ts';
 
-/** An HTTP request, and the checks that the program must count for it. */
+/** An HTTP request, and the number of checks that it adds. */
 export interface PeerRequest {
   readonly text: string;
   readonly checks: number;
 }
 
-/** A program under comparison. */
+/** A program that is compared with others. */
 export interface Peer {
   /** The status of a successful request. */
   readonly status: number;
-  /** A time in each request that the generator replaces, as in `LoadPlan`. */
+  /** A time in each request, which the generator replaces: see `LoadPlan`. */
   readonly time?: string;
-  /** Description of how the program counts the unique users of a flag. */
+  /** Describes how the program counts the unique users of a flag. */
   readonly uniqueUsers: string;
   start(): Promise<RunningPeer>;
 }
 
 /** A running program. */
 export interface RunningPeer {
-  /** Name with versions. */
+  /** Name and versions of the program. */
   readonly name: string;
-  /** `HOST:PORT`. It changes at a restart. */
+  /** `HOST:PORT`. It can change at a restart. */
   readonly http: string;
-  /** The process that serves the requests. */
+  /** Id of the process that serves the requests. */
   readonly pid: number;
-  /** Returns the ids of all processes, including the processes of its database. */
+  /** Returns the ids of all processes of the program, including its database. */
   processes(): readonly number[];
-  /** Returns different requests, which the generator sends in rotation. */
+  /** Returns different requests, which the generator sends alternately. */
   requests(): readonly PeerRequest[];
-  /** The stored counts; `undefined` if the program stores none. */
+  /** Access to the stored counts; `undefined` if the program stores no counts. */
   readonly counts: PeerCounts | undefined;
   stop(): Promise<void>;
 }
 
-/** Counts that a program stores. */
+/** Access to the counts that a program stores. */
 export interface PeerCounts {
   /** Returns the sum of all checks. */
   total(): Promise<number>;
-  /** Returns a request that a client repeats because it received no response. */
+  /** Returns a request as a client repeats it after it received no response. */
   retried(): PeerRequest;
   /** Kills all processes with SIGKILL. */
   kill(): Promise<void>;

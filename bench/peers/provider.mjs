@@ -1,5 +1,5 @@
 /**
- * An OpenID provider of `oidc-provider`, which signs access tokens with ES256: `node provider.mjs CLIENT_ID
+ * An OpenID provider that uses `oidc-provider`, and signs access tokens with ES256: `node provider.mjs CLIENT_ID
  * CLIENT_SECRET` prints `provider ready http=HOST:PORT`. Tokens are JWTs, so its adapter does not store tokens.
  */
 import { generateKeyPairSync } from 'node:crypto';

@@ -24,7 +24,7 @@ const settings = {
   SDK_API_RATE_LIMIT_PER_MINUTE: unlimited,
 };
 
-/** Unleash that receives metrics of pages, with the same flags and variants as flagmeter's packets. */
+/** An Unleash server that receives metrics of web pages, with the same flags and variants as flagmeter's packets. */
 export const unleashFrontend: Peer = unleashPeer({
   status: 200,
   flags: Array.from({ length: ingestMix.features }, (_, n) => `feature-${n}`),
@@ -35,14 +35,14 @@ export const unleashFrontend: Peer = unleashPeer({
     })),
 });
 
-/** Unleash that receives metrics of SDKs, the same messages as flagmeter. */
+/** An Unleash server that receives metrics of SDKs, in the same messages as flagmeter. */
 export const unleashClient: Peer = unleashPeer({
   status: 202,
   flags: Array.from({ length: messageFlags.all }, (_, n) => `flag-${n}`),
   requests: (http) => messages(http, randomUUID()),
 });
 
-/** Returns messages of SDKs for a program at `http`. */
+/** Returns messages of SDKs to the program at the address `http`. */
 export function messages(http: string, run: string): PeerRequest[] {
   return createBuckets(messageFlags.all, messageFlags.each, run).map((message) => ({
     text: formatRequest(message, http),

@@ -42,7 +42,7 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
   }
 }
 
-/** Returns the outcome of a change. A change that was not requested counts as refused. */
+/** Returns the outcome of a change. If the change was not requested, returns `refused`. */
 function findOutcome(round: Round, action: Round['changes'][number]['action'], name: string) {
   return round.changes.find((change) => change.name === name && change.action === action)?.outcome ?? 'refused';
 }

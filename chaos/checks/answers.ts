@@ -1,6 +1,6 @@
 import type { Journal } from '../journal.ts';
 
-/** Codes of 503 and 504 that a fault explains. */
+/** Codes of responses with status 503 or 504 that a fault explains. */
 const explained = new Set([
   'backpressure',
   'store_unavailable',
@@ -20,7 +20,7 @@ export function checkResponses(journal: Journal, known: Set<string>): void {
     const isInternal = code === 'internal' || status === '500';
     const isStopped = counts.test(name) && code === 'postgres_unavailable';
     const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
-    // The key and the environment existed before the round, and all requests are well formed, so no other refusal is
+    // The key and the environment existed before the round, and all requests are valid, so no other refusal is
     // explained.
     const isForgotten = counts.test(name) && /^[35]$|^4\d\d$/.test(status);
     if (isInternal || isStopped || isOdd || isForgotten) journal.violation(`no fault explains the response "${name}"`);

@@ -4,7 +4,7 @@ import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 
 const mostMemory = 500 * 2 ** 20;
-/** Position up to which each log was read. */
+/** For each log, the position up to which it was read. */
 const readUpTo = new Map<string, number>();
 
 /** Checks that every node is ready and uses little memory, and that no log line indicates a defect. */
@@ -21,7 +21,7 @@ export async function checkNodes({ scene, journal }: Round): Promise<void> {
   }
 }
 
-/** Returns the memory of a node. Excludes file pages, because LMDB maps its data. */
+/** Returns the memory of a node without file pages. File pages are excluded, because LMDB maps its data file. */
 function anonymousMemory({ pid }: ServiceNode): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
@@ -37,7 +37,7 @@ function newLines(path: string): string[] {
   return bytes.toString().split('\n');
 }
 
-/** True if no fault explains a line. */
+/** True if a log line indicates a defect of the service, such as a stack trace. */
 function isMistake(line: string): boolean {
   if (/unhandled|uncaught|TypeError|RangeError|ReferenceError|"code":"internal"|panic/i.test(line)) return true;
   return /^\s*(at |error:)/.test(line);

@@ -21,7 +21,7 @@ const mustBeEmpty: Readonly<Record<string, string>> = {
   'rows that were refused': 'SELECT stream, seq, place, reason FROM fm_refused',
 };
 
-/** Checks the logs in PostgreSQL. */
+/** Checks that the logs of accounts and usage in PostgreSQL have no gaps, duplicates or refused rows. */
 export async function checkPostgres(database: Database, journal: Journal): Promise<void> {
   for (const [what, query] of Object.entries(mustBeEmpty)) {
     const rows = await database.query(query);

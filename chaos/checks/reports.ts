@@ -3,7 +3,7 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 
-/** The reports of a node on the round's environment. */
+/** The reports of one node about the round's environment. */
 export interface Reports {
   readonly node: ServiceNode;
   readonly usage: UsageReport;
@@ -11,16 +11,16 @@ export interface Reports {
 }
 
 export interface Completeness {
-  /** Time through which the report is complete; missing on a single machine. */
+  /** Time through which the report is complete. A single machine does not report it. */
   readonly completeThrough?: string;
-  /** Nodes that stopped cleanly and may be counting again without PostgreSQL, so the report can be incomplete. */
+  /** Nodes that stopped cleanly, and may be counting again without PostgreSQL. The report can lack their counts. */
   readonly mayBeCounting?: readonly string[];
 }
 
 const dayMs = 86_400_000;
 const completeWithinMs = 60_000;
 
-/** Reads the reports of a node once the reports contain all packets that were acknowledged before `end`. */
+/** Reads the reports of a node. Waits until they contain all packets that were acknowledged before `end`. */
 export async function readReports(round: Round, node: ServiceNode, end: number): Promise<Reports> {
   const usage = await readWhole<UsageReport>(round, node, 'usage', end);
   const { metrics } = await readWhole<Pick<Reports, 'metrics'>>(round, node, 'measurements', end);
@@ -45,7 +45,7 @@ async function readWhole<Report>(round: Round, node: ServiceNode, report: string
   }
 }
 
-/** Returns the path of a report on the round's environment around a time. */
+/** Returns the path of a report about the round's environment, for a range around a time. */
 export function reportPath({ shop }: Round, report: string, time: number): string {
   const [from, to] = [time - dayMs, time + dayMs].map((each) => new Date(each).toISOString()) as [string, string];
   const query = new URLSearchParams({ environment: shop.environment, from, to, step: 'day' });

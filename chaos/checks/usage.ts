@@ -57,7 +57,7 @@ function checkWhole(
     );
 }
 
-/** Checks that each person is one user, within the 2 % error of the sketch. */
+/** Checks that the number of users equals the number of people, within the 2 % error of the sketch. */
 function checkUsers(round: Round, { node, usage }: Reports): void {
   const outcomes = round.people.map(({ sender }) =>
     sender.totals.flatMap(({ digits }) => digits.requests.map(({ outcome }) => outcome)),

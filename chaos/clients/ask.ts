@@ -10,20 +10,20 @@ export type Outcome = 'accepted' | 'refused' | 'unknown';
 
 export interface ServiceResponse {
   readonly outcome: Outcome;
-  /** Status; `undefined` if there was no response. */
+  /** HTTP status; `undefined` if there was no response. */
   readonly status: number | undefined;
-  /** Code of a refusal by the service. */
+  /** Error code in a refusal by the service. */
   readonly code: string | undefined;
   readonly body: string;
 }
 
 export interface Question {
-  /** Kind of the request, by which responses are counted. */
+  /** Kind of the request. Responses are counted by this kind. */
   readonly kind: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A form, or a value that is sent as JSON. */
+  /** A form, or a value to send as JSON. */
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
@@ -45,7 +45,7 @@ async function send(
     const response = await fetch(`http://${http}${path}`, {
       method,
       headers: { ...type, ...headers },
-      // On a kept connection that was just closed, the client would silently retry.
+      // On a reused connection that was just closed, the client would silently send the request again.
       keepalive: false,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),

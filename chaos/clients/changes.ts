@@ -2,7 +2,7 @@ import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 
-/** Declares and deletes features, and checks each change immediately on another node. */
+/** Declares and deletes features. Checks each change immediately on another node. */
 export async function changeFeatures(round: Round, dice: Dice, name: string): Promise<void> {
   for (let number = 0; !round.isOver; number++) {
     const feature = `${round.shop.environment}-${name}-${number}`;
@@ -46,8 +46,8 @@ function note(
 }
 
 /**
- * Reports a violation if a node responds that a change was already made. No other client makes this change, so the node
- * does not recognise its own change.
+ * Reports a violation if a node responds that a change was already made. No other client makes this change. Therefore
+ * the node has already made it, and does not recognise that.
  */
 export function madeTwice(round: Round, what: string): void {
   if (!round.isLossy) round.journal.violation(`a change was made twice: ${what} already`);

@@ -1,8 +1,8 @@
 import type { Outcome } from './ask.ts';
 
-/** One request of a series. */
+/** One of the requests that count in a series. */
 export interface CountedRequest {
-  /** Count that the request adds, a distinct power of four. */
+  /** Count that the request adds. It is a power of four that no other request of the series adds. */
   readonly count: number;
   outcome: Outcome | 'pending';
   /** Time when the outcome became known, Unix ms. */
@@ -10,11 +10,11 @@ export interface CountedRequest {
 }
 
 /**
- * Requests that a sum identifies. Each request adds a distinct power of four. Its digit of the sum, in base four, is
- * the number of times that it was counted.
+ * Requests that can be identified in a sum. Each request adds a different power of four. In base four, its digit of the
+ * sum is the number of times that it was counted.
  */
 export class Digits {
-  /** Number of digits in a count, an integer below 2^31. */
+  /** Number of base-four digits in a count, which is an integer below 2^31. */
   static readonly most = 15;
   readonly #requests: CountedRequest[] = [];
 
@@ -49,7 +49,7 @@ export class Digits {
     });
   }
 
-  /** Adopts a sum as correct: requests in the sum were accepted, and others were refused. */
+  /** Treats a sum as correct: the requests in the sum become accepted, and the others refused. */
   settle(sum: number): void {
     for (const [index, part] of this.#requests.entries())
       part.outcome = timesIn(sum, index) === 0 ? 'refused' : 'accepted';

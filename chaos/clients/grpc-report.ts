@@ -9,7 +9,7 @@ const operations = {
   metrics: { path: '/Metrics.Metrics/SendMetrics', type: 'Metrics.MetricStat' },
 } as const;
 
-/** Channel options: calls are not retried, and a channel reconnects soon after its node was away. */
+/** Channel options. Calls are not retried, and a channel reconnects soon after its node is back. */
 const channel = {
   'grpc.enable_retries': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -43,7 +43,7 @@ function classifyResult(code: number, ours: string | undefined): Outcome {
   return ours === undefined || ours === 'internal' || ours === 'deadline_exceeded' ? 'unknown' : 'refused';
 }
 
-/** Closes the channels, so that the program can end. */
+/** Closes all channels, so that the program can end. */
 export function closeGrpc(): void {
   for (const client of clients.values()) client.close();
   clients.clear();

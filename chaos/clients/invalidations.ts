@@ -3,7 +3,7 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import { madeTwice } from './changes.ts';
 
-/** Invalidates tokens, and immediately tries each token on every node. Sometimes tries older tokens, too. */
+/** Invalidates tokens, and tries to use each of them immediately on every node. Sometimes tries older tokens, too. */
 export async function invalidateTokens(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
     await invalidate(round, () => round.somewhere(dice));
@@ -11,7 +11,7 @@ export async function invalidateTokens(round: Round, dice: Dice): Promise<void> 
   }
 }
 
-/** Gets a token and invalidates it, if possible. @param server chooses the server of each request */
+/** Gets a token and invalidates it, if possible. @param server returns the server for each request */
 export async function invalidate(round: Round, server: () => string): Promise<void> {
   const token = await round.tokens.fresh(server());
   if (token === undefined) return;
@@ -25,7 +25,7 @@ export async function invalidate(round: Round, server: () => string): Promise<vo
   if (response.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
 }
 
-/** Tries invalidated tokens repeatedly, latest first, on all nodes at the same time. */
+/** Repeatedly tries to use invalidated tokens on all nodes at the same time, the latest token first. */
 export async function tryInvalidated(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
     const { length } = round.invalidated;
@@ -35,7 +35,7 @@ export async function tryInvalidated(round: Round, dice: Dice): Promise<void> {
   }
 }
 
-/** Sends a token that all nodes must refuse. @returns the statuses by node */
+/** Sends a token to all nodes, each of which must refuse it. @returns the statuses by node */
 export async function mustBeRefused(
   round: Round,
   { token, how }: Round['invalidated'][number],

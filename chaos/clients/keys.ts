@@ -7,8 +7,8 @@ import { all, telemetry } from './telemetry.ts';
 import type { Sender } from './totals.ts';
 
 /**
- * Creates a key, uses it, and revokes it. A request with a token makes a node follow the accounts. After such a
- * request, the node must accept packets of a new key, and refuse packets of a revoked key.
+ * Creates a key, uses it, and revokes it. After a request with a token, a node knows the latest accounts. From then on,
+ * it must accept packets with the new key, or refuse packets with the revoked key.
  */
 export async function useKeys(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);

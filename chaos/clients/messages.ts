@@ -5,7 +5,7 @@ import { grpcReport } from './grpc-report.ts';
 import { retryElsewhere } from './retry.ts';
 import { all, telemetry } from './telemetry.ts';
 
-/** Sends usage reports over HTTP or gRPC, and repeats each report on other nodes while its outcome is unknown. */
+/** Sends usage reports over HTTP or gRPC. Repeats each report on other nodes while its outcome is unknown. */
 export async function sendMessages(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   const { keys, environment } = round.shop;
@@ -27,7 +27,7 @@ export async function sendMessages(round: Round, dice: Dice, name: string): Prom
   }
 }
 
-/** Sends counters in reports with an id, because only the id identifies a repetition of a counter. */
+/** Sends counters in reports with an id. Without an id, a repetition of a counter could not be recognised. */
 export async function sendMetrics(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('metric', name);
   const { keys, environment } = round.shop;
@@ -46,7 +46,7 @@ export async function sendMetrics(round: Round, dice: Dice, name: string): Promi
   }
 }
 
-/** Sends packets with an id, by which repetitions are recognised. */
+/** Sends packets with an id, by which the service recognises repetitions. */
 export async function sendNamedPackets(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   for (let number = 0; !round.isOver; number++) {
@@ -65,8 +65,8 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
 }
 
 /**
- * Formats a time. Avoids whole milliseconds, because the service would attribute similar reports with them to several
- * processes.
+ * Formats a time with a fraction of a millisecond. The service would attribute similar reports with whole milliseconds
+ * to several processes.
  */
 function formatTime(now: number): string {
   return new Date(now).toISOString().replace('Z', '5Z');

@@ -17,8 +17,8 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
 /**
  * Sends packets to one server until a response ends the loop.
  * @param how.isGivenUp see `Round.unwatched`
- * @param how.isKept false if reports may omit acknowledged packets, because these packets stay in the directory of the
- * server
+ * @param how.isKept false if reports may lack acknowledged packets, because the packets remain in the server's
+ * directory
  */
 export async function sendPacketsUntil(
   round: Round,

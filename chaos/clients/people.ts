@@ -4,7 +4,7 @@ import type { Round } from '../round.ts';
 import { all, telemetry } from './telemetry.ts';
 import { Sender } from './totals.ts';
 
-/** Mints ids, and uses them immediately on other nodes. */
+/** Mints ids, and immediately sends packets with them to other nodes. */
 export async function mintAndUse(round: Round, dice: Dice, name: string): Promise<void> {
   for (let number = 0; !round.isOver; number++) {
     const identity = `${round.shop.environment}-${name}-${number}`;
@@ -25,7 +25,7 @@ async function mint(round: Round, http: string, identity: string): Promise<strin
   return response.status === 200 ? (JSON.parse(response.body) as { instanceId: string }).instanceId : undefined;
 }
 
-/** Sends two concurrent packets of one person through different nodes. */
+/** Sends two concurrent packets of one person to different nodes. */
 async function beSeen(round: Round, dice: Dice, identity: string, i: string): Promise<void> {
   const sender = new Sender('feature', 'people');
   round.people.push({ identity, sender });

@@ -15,7 +15,7 @@ interface Tokens {
   readonly refresh_token: string;
 }
 
-/** Signs in, and presents each refresh token twice at the same time, to two nodes. */
+/** Signs in, and sends each refresh token to two nodes at the same time. */
 export async function raceRefreshes(round: Round, dice: Dice, clientId: string): Promise<void> {
   while (!round.isOver) {
     const tokens = await signIn(round, dice, clientId).catch(() => undefined);
@@ -43,7 +43,7 @@ function refresh(round: Round, http: string, clientId: string, token: string): P
 
 /**
  * Signs the administrator in.
- * @returns `undefined` if signing in is impossible at the moment
+ * @returns `undefined` if signing in is temporarily impossible
  * @throws {Error} if the browser fails
  */
 async function signIn(round: Round, dice: Dice, clientId: string): Promise<Tokens | undefined> {

@@ -7,9 +7,9 @@ import type { Outcome } from './ask.ts';
 const mostTries = 5;
 
 /**
- * Sends a message to different nodes or the balancer until one acknowledges it, and sometimes sends it once more, like
- * a sender that lost the response.
- * @returns the outcome: accepted if any node acknowledged it
+ * Sends a message to different nodes or the balancer until a node acknowledges it. Sometimes sends it once more, as a
+ * sender does that has not received the response.
+ * @returns `accepted` if any node acknowledged the message
  */
 export async function retryElsewhere(
   round: Round,

@@ -25,7 +25,7 @@ const crowd: readonly (readonly [name: string, count: number, client: Client])[]
   ['watching', 1, watchReports],
 ];
 
-/** Runs all clients. Resolves when the round is over and each client has ended. */
+/** Runs all clients until the round is over. Resolves after each client has ended. */
 export async function startClients(round: Round, dice: Dice, clientId: string): Promise<void> {
   const running = crowd.flatMap(([name, count, client]) =>
     Array.from({ length: count }, (_, index) => client(round, dice.fork(), `${name}-${index}`)),

@@ -2,12 +2,12 @@ import type { Round } from '../round.ts';
 import type { ServiceResponse } from './ask.ts';
 
 /**
- * Series that counts every packet and report once, in addition to their own series. Its sum is the number of counted
+ * A series to which every packet and report adds one, in addition to its own series. The sum is the number of counted
  * requests.
  */
 export const all = { all: { on: [1, 1, 1] } };
 
-/** Sends a packet of the round's shop. */
+/** Sends a packet to the application of a round. */
 export function telemetry(
   round: Round,
   http: string,

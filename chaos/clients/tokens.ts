@@ -17,7 +17,7 @@ export class Tokens {
     return this.#credentials;
   }
 
-  /** Requests a new token. @returns `undefined` if no token can be issued at the moment */
+  /** Requests a new token. @returns `undefined` if no token can be issued temporarily */
   async fresh(http: string): Promise<string | undefined> {
     const { clientId, clientSecret } = this.#credentials;
     const body = new URLSearchParams({
@@ -40,7 +40,7 @@ export class Tokens {
     return response;
   }
 
-  /** Repeats a request until its status is the wanted one. @throws {Error} after 30 s */
+  /** Repeats a request until the response has the expected status. @throws {Error} after 30 s */
   async insist(http: string, question: Question, status = 200): Promise<unknown> {
     const end = performance.now() + 30_000;
     for (;;) {

@@ -1,6 +1,6 @@
 import { type CountedRequest, Digits } from './digits.ts';
 
-/** A series of features or metrics whose sum identifies each request. */
+/** A series of a feature or metric. Its sum identifies the counted requests. */
 export interface Total {
   readonly kind: 'feature' | 'metric';
   /** Name of the feature or the metric. */
@@ -9,7 +9,7 @@ export interface Total {
   readonly digits: Digits;
 }
 
-/** The requests of one sender, in one series per fifteen requests. */
+/** The requests of one sender. Every fifteen requests use one series. */
 export class Sender {
   readonly #kind: Total['kind'];
   readonly #name: string;

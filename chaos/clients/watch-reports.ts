@@ -8,7 +8,7 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import type { Total } from './totals.ts';
 
 /**
- * Reads reports during faults. No request may be counted twice at any time. A report must contain all requests accepted
+ * Reads reports while faults happen. A report may never contain a request twice. It must contain all requests accepted
  * before its `completeThrough`.
  */
 export async function watchReports(round: Round, dice: Dice): Promise<void> {
@@ -25,8 +25,7 @@ export async function watchReport(round: Round, { http, name }: ServiceNode): Pr
 }
 
 function check(round: Round, name: string, usage: UsageReport & Completeness): void {
-  // A report of a single machine, or a report that can lack a stopped node, does not state a time through which it is
-  // complete.
+  // A report has no `completeThrough` on a single machine, or if it can lack the counts of a stopped node.
   const isComplete = (usage.mayBeCounting ?? []).length === 0;
   const through = isComplete ? Date.parse(usage.completeThrough ?? '1970-01-01') : 0;
   const sums = sumSeries({ usage, metrics: [] });

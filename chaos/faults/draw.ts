@@ -13,7 +13,7 @@ import { faultsOfOperators } from './of-operators.ts';
 const { kill, restart, freeze } = faultsOfNodes;
 const { clockSkewed } = faultsOfClocks;
 const { diskFull } = faultsOfDisks;
-/** Faults for a single machine. */
+/** Faults of a single machine without PostgreSQL. */
 const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze, clockSkewed, diskFull }));
 /** All faults, by name. */
 export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
@@ -28,7 +28,7 @@ export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
   }),
 );
 
-/** A fault of a round, and the node that it affects. */
+/** A fault that a round injects, and the node that it affects. */
 export interface RoundFault {
   readonly name: string;
   readonly fault: Fault;
@@ -37,7 +37,7 @@ export interface RoundFault {
 
 /**
  * Draws up to three faults that can happen at the same time.
- * @param only names of the faults to draw from; all if empty
+ * @param only names of the faults to draw from; empty for all faults
  */
 export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): RoundFault[] {
   const all = scene.database === undefined ? ofOneNode : faults;

@@ -4,17 +4,17 @@ import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
-/** Delay of the `Date` header, which has whole seconds and is updated once a second. */
+/** Maximum age of the time in a `Date` header. The header has whole seconds, and is updated once a second. */
 const headerMs = 2_500;
 const withinMs = 5_000;
 
-/** The clock of a node jumps several times within the allowed difference. Sometimes the node starts with such a clock. */
+/** The clock of a node jumps several times within the allowed difference, sometimes while the node is restarted. */
 const clockSkewed: Fault = {
   claims: ['node'],
   weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
-    // A node that wrongly uses its own clock is detected only if the clock is ahead.
+    // The fault detects a node that wrongly uses its own clock only if that clock is ahead.
     node.clock.aheadMs = dice.between(mostMs / 2, mostMs);
     for (let times = dice.between(1, 4); times > 0; times--) {
       journal.note(`the clock of ${node.name} is ${node.clock.aheadMs} ms ahead`);
@@ -74,7 +74,7 @@ const databaseClockJumps: Fault = {
   },
 };
 
-/** Returns some hours ahead or behind. */
+/** Returns an offset of some hours, ahead or behind. */
 function hours(dice: Dice): number {
   return dice.pick([-1, 1]) * dice.between(3_600_000, 6 * 3_600_000);
 }
@@ -87,7 +87,7 @@ async function managesNothing({ round, journal }: Stage, nodes: readonly Service
       journal.violation(`${node.name} serves management requests although its clock differs from PostgreSQL's`);
 }
 
-/** A node must not join with a clock that is too far from PostgreSQL's. */
+/** Starts a node whose clock differs too much from PostgreSQL's. The node must not join. */
 const clockRefused: Fault = {
   claims: ['node', 'database', 'links'],
   async run({ node, dice, journal }) {
@@ -107,7 +107,7 @@ const clockRefused: Fault = {
   },
 };
 
-/** Maximum difference, less than the allowed five seconds, which include the latency to PostgreSQL. */
+/** Maximum clock difference in ms. It is below the allowed 5 s, which include the latency to PostgreSQL. */
 const mostMs = 4_500;
 
 /** Checks that the node uses the configured time of day. */

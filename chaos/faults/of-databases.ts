@@ -3,7 +3,7 @@ import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { type Fault, hold, requireDatabase, type Stage } from './fault.ts';
 
-/** Kills the primary and promotes the standby. The old primary returns as its standby. */
+/** Kills the primary and promotes the standby. The former primary later becomes the standby. */
 const failover: Fault = {
   claims: ['database'],
   weight: 4,
@@ -19,7 +19,7 @@ const failover: Fault = {
   },
 };
 
-/** Kills and restarts the primary: after that, it shows commits that no standby has confirmed. */
+/** Kills the primary and restarts it. Then it shows commits that no standby has confirmed. */
 const primaryKilled: Fault = {
   claims: ['database'],
   weight: 2,
@@ -56,7 +56,7 @@ const standbyFrozen: Fault = {
 
 /**
  * Cuts the primary off from its standby, and cancels commits that wait for the standby. These commits seem to succeed,
- * but are only on the primary. Then the primary can be lost.
+ * but are only on the primary. After that, the primary can be lost.
  */
 const cancelledWaits: Fault = {
   claims: ['database'],
@@ -84,7 +84,7 @@ const cancelledWaits: Fault = {
 };
 
 /**
- * Terminates sessions whose commits wait for the standby, which then confirms these commits. The node receives no
+ * Terminates sessions whose commits wait for the standby. The standby confirms the commits later. The node gets no
  * response to a change that was made, and must not make the change again.
  */
 const answersLost: Fault = {
@@ -113,7 +113,7 @@ const answersLost: Fault = {
   },
 };
 
-/** Promotes the standby while the old primary continues, cut off from the standby, with some of the nodes on its side. */
+/** Promotes the standby while the old primary continues. Some nodes can reach only the old primary. */
 const splitBrain: Fault = {
   claims: ['everything'],
   weight: 3,
@@ -141,7 +141,7 @@ const splitBrain: Fault = {
   },
 };
 
-/** Invalidates a token on one side. The other side cannot know the invalidation, and must not accept the token. */
+/** Invalidates a token on some nodes. The others cannot know this, but must not accept the token either. */
 async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
   const { length } = round.invalidated;
   await invalidate(round, () => dice.pick(nodes).http);
@@ -179,8 +179,8 @@ const sessionsEnded: Fault = {
 };
 
 /**
- * An operator lets commits succeed without the standby, and then the primary is lost, so PostgreSQL reverts by some
- * seconds. Counts recover, but changes of accounts are lost. The nodes must agree on the remaining accounts.
+ * An operator lets commits succeed without the standby. Then the primary is lost, so PostgreSQL loses some seconds of
+ * commits. Counts recover, but changes of accounts are lost. The nodes must agree on the remaining accounts.
  */
 const lossyFailover: Fault = {
   claims: ['everything'],

@@ -8,8 +8,8 @@ import { type Fault, requireDatabase, type Stage } from './fault.ts';
 import { isForgotten } from './of-operators.ts';
 
 /**
- * Replaces the data directory by an old copy, as a restore would. PostgreSQL must have the later counts first, because
- * the copy lacks them.
+ * Replaces a data directory by an old copy, as restoring a backup would. PostgreSQL must already have the later counts,
+ * because the copy lacks them.
  */
 const oldCopy: Fault = {
   claims: ['everything'],
@@ -33,7 +33,7 @@ const oldCopy: Fault = {
   },
 };
 
-/** Starts another process with a copy of the directory of a running node. The process must be refused. */
+/** Starts a second process with a copy of a running node's directory. The nodes must refuse this process. */
 const twin: Fault = {
   claims: ['everything'],
   async run(stage) {
@@ -54,9 +54,9 @@ const twin: Fault = {
 };
 
 /**
- * Starts a copy of the directory of a frozen node, and then thaws the node. One of the two must refuse packets and
- * report why. All packets must count that the copy acknowledged, or that the original acknowledged before it was
- * frozen.
+ * Starts a copy of a frozen node's directory, and then resumes the frozen node. One of the two must refuse packets and
+ * report the reason. All packets that the copy acknowledged must be counted. The same is true for packets that the
+ * original acknowledged before it was frozen.
  */
 const thawed: Fault = {
   claims: ['everything'],
@@ -85,7 +85,7 @@ const thawed: Fault = {
     await twin.end('SIGTERM');
     await node.end('SIGTERM');
     if (!isRefused) {
-      // The directory of the node is refused from now on, so the node starts with an empty directory.
+      // The node's directory is refused from now on. The node therefore starts with an empty directory.
       rmSync(node.data, { recursive: true });
       await isForgotten(stage, directory, '--force');
     }
@@ -94,7 +94,7 @@ const thawed: Fault = {
   },
 };
 
-/** Sends packets until one of the nodes refuses them and reports the reason. */
+/** Sends packets until one of the nodes refuses them and reports why. */
 async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;
@@ -116,10 +116,10 @@ async function oneIsRefused({ round, node, journal }: Stage, all: readonly Servi
     journal.violation(`${all.map(({ name }) => name).join(' and ')} both accept packets with copies of one directory`);
 }
 
-/** Time within which a node must be refused. Heartbeats are sent every second. */
+/** Time within which the service must refuse a copied directory. Heartbeats are sent every second. */
 const refusedWithinMs = 10_000;
 
-/** True if the streams of a cleanly stopped node have nothing left to ship. */
+/** True if a cleanly stopped node has shipped all of its counts. */
 async function hasShippedAll(stage: Stage): Promise<boolean> {
   const rows = await requireDatabase(stage).query<{ left: number }>(
     `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)

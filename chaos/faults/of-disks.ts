@@ -3,7 +3,7 @@ import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
 import { type Fault, hold, requireDatabase } from './fault.ts';
 
-/** The disk of a node is full for some time. The node must count again by itself when there is space. */
+/** The disk of a node is full for some time. When there is space, the node must count again without help. */
 const diskFull: Fault = {
   claims: ['node'],
   weight: 2,
@@ -30,7 +30,7 @@ const diskFull: Fault = {
 };
 
 /**
- * The disk of the primary is full for some time: commits fail, or the server ends. Sometimes the standby is promoted.
+ * The disk of the primary is full for some time. Commits fail, or the server ends. Sometimes the standby is promoted.
  */
 const primaryDiskFull: Fault = {
   claims: ['database'],

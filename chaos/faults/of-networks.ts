@@ -32,8 +32,8 @@ const serversCutOff: Fault = {
 };
 
 /**
- * A delta is late: its commit waits for the standby. The node is cut off, abandons the commit, and queries the state of
- * its stream before the commit ends. The response to that query is outdated.
+ * Delays the commit of a delta, which waits for the standby. The node is cut off, gives up the commit, and queries the
+ * state of its stream before the commit ends. The response to that query is outdated.
  */
 const lateCommit: Fault = {
   claims: ['node', 'database'],
@@ -43,7 +43,7 @@ const lateCommit: Fault = {
     const { primary, standby } = requireDatabase(stage);
     const first = await cutInCommit(stage);
     await scene.cutFromServer(node, primary.host);
-    // The node waits for 5 s, and tries to cancel the commit for 2 s.
+    // The node waits for 5 s, and then tries for 2 s to cancel the commit.
     await pause(dice.between(8_000, 9_500));
     for (const link of scene.links) link.cut();
     await scene.joinToServer(node, primary.host);
@@ -57,14 +57,14 @@ const lateCommit: Fault = {
   },
 };
 
-/** Cuts the servers off from each other while a delta of the node is committed. @returns the waiting sessions */
+/** Cuts the servers off from each other during the commit of a node's delta. @returns the waiting sessions */
 async function cutInCommit(stage: Stage): Promise<number[]> {
   const { network } = stage.scene;
   const database = requireDatabase(stage);
   const { primary, standby } = database;
   const row = `SELECT FROM fm_stream WHERE stream IN (SELECT stream FROM fm_node WHERE name = '${stage.node.name}')`;
   for (let tries = 0; tries < mostTries; tries++) {
-    // Heartbeats pass during this time. A heartbeat that waits for the standby would stop the node from shipping.
+    // Heartbeats pass before the cut. A heartbeat that waits for the standby would prevent the node from shipping.
     const unlock = await database.lock(row);
     const isShipping = await within(
       3_000,
@@ -85,7 +85,7 @@ const late = (stage: Stage) => waiting(stage, "wait_event = 'SyncRep' AND query 
 
 const mostTries = 5;
 
-/** Returns the sessions of the node that ship deltas, and wait for the standby or a lock. */
+/** Returns the sessions that ship deltas of the node, and wait for the standby or for a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {
   const rows = await requireDatabase(stage).query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'flagmeter log % ${stage.node.name}'

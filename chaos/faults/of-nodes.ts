@@ -43,12 +43,12 @@ const freeze: Fault = {
   },
 };
 
-/** Starts a node without PostgreSQL. The node must count. */
+/** Starts a node that cannot reach PostgreSQL. The node must count. */
 const startCutOff: Fault = { claims: ['node'], run: (stage) => startWithoutPostgres(stage, 'SIGKILL') };
 
 /**
- * Starts a node without PostgreSQL after a clean stop. The reports of other nodes must list it in `mayBeCounting`, or
- * not be complete through a time at which it accepts packets.
+ * Starts a node that cannot reach PostgreSQL after a clean stop. Reports of other nodes must list the node in
+ * `mayBeCounting`. Otherwise they must not be complete through a time at which the node accepts packets.
  */
 const stopThenCutOff: Fault = { claims: ['node'], weight: 2, run: (stage) => startWithoutPostgres(stage, 'SIGTERM') };
 
@@ -69,7 +69,7 @@ async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): P
   await joinAgain(stage);
 }
 
-/** Cuts a node with a small spool off from PostgreSQL, until the spool is full. */
+/** Cuts a node with a small spool off from PostgreSQL until the spool is full. */
 const fullSpool: Fault = {
   claims: ['node'],
   async run(stage) {

@@ -8,7 +8,7 @@ const shippedWithinMs = 15_000;
 /** Time within which a node must notice that it was forgotten. Heartbeats are sent every second. */
 const noticedWithinMs = 10_000;
 
-/** An operator forgets a running node with --force. All packets that the node acknowledges afterwards must count. */
+/** An operator forgets a running node with `--force`. Packets that the node acknowledges after that must be counted. */
 const forgetLiving: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -19,7 +19,7 @@ const forgetLiving: Fault = {
     await scene.withdraw(node);
     await pause(300);
     const now = Date.now();
-    // The node first ships its counts, because forgetting it can lose unshipped counts.
+    // The node ships its counts first, because counts that are not shipped can be lost.
     if (!(await within(shippedWithinMs, () => hasShipped(stage, now)))) journal.violation(`${node.name} does not ship`);
     if (!(await isForgotten(stage, node.name, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
     journal.note(`${node.name} is forgotten while it is running`);
@@ -30,7 +30,7 @@ const forgetLiving: Fault = {
   },
 };
 
-/** Forgets a node. @param which name of a node, or id of a directory */
+/** Forgets a node. @param which name of a node, or id of its directory @returns true if the command succeeded */
 export async function isForgotten(stage: Stage, which: string, ...more: string[]): Promise<boolean> {
   const { scene, journal } = stage;
   const database = requireDatabase(stage);
@@ -46,8 +46,8 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
 }
 
 /**
- * Checks that a forgotten node notices. Until then it accepts packets. After that it responds with 503 and reports the
- * reason.
+ * Checks that a forgotten node notices this. Until then, it accepts packets. After that, it responds with 503 and
+ * reports the reason.
  */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
@@ -67,7 +67,7 @@ async function hasShipped(stage: Stage, before: number): Promise<boolean> {
 }
 
 /**
- * An operator restores a dump that is some seconds old. Counts recover; changes of accounts since the dump are lost.
+ * An operator restores a dump that is some seconds old. Counts recover. Changes of accounts since the dump are lost.
  */
 const restoredDump: Fault = {
   claims: ['everything'],
@@ -85,8 +85,8 @@ const restoredDump: Fault = {
 };
 
 /**
- * An empty database replaces the real one, as after the loss of a disk. Nodes must continue to count, and must not
- * discard data: all data is there when the real database is back.
+ * An empty database replaces the real one, as after the loss of a disk. Nodes must continue to count, and must keep
+ * their data. After the real database is back, all data must be there.
  */
 const emptyDatabase: Fault = {
   claims: ['everything'],
@@ -103,7 +103,7 @@ const emptyDatabase: Fault = {
 };
 
 /**
- * Restores a lost database from the replica of one node. No count is lost; the latest changes of accounts can be lost.
+ * Restores a lost database from the replica on one node. No count is lost. The latest changes of accounts can be lost.
  */
 const replicaAdopted: Fault = {
   claims: ['everything'],

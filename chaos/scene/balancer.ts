@@ -7,12 +7,12 @@ import type { ServiceNode } from './service-node.ts';
 
 const http = `${hub}:8080`;
 
-/** The addresses of the service through the balancer, which recognises the metrics host by its paths. */
+/** Addresses of the service through the balancer, which recognises requests to the metrics host by their path. */
 export const balanced = { http, metrics: http, grpc: `${hub}:8081` };
 
 const backends = ['http', 'metrics', 'grpc'] as const;
 
-/** HAProxy before all nodes. It tries another node if a connection is refused, and never repeats a request. */
+/** HAProxy in front of all nodes. It tries another node if a connection is refused, but never repeats a request. */
 export class Balancer {
   readonly #process: ChildProcess;
   readonly #control: string;
@@ -30,7 +30,7 @@ export class Balancer {
     return new Balancer(spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', log, log] }), control);
   }
 
-  /** Sends no new requests to a node. */
+  /** Stops sending new requests to a node. */
   async withdraw(node: ServiceNode): Promise<void> {
     for (const each of backends) await this.#command(`set server ${each}/${node.name} state maint`);
   }

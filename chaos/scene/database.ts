@@ -7,7 +7,7 @@ import { within } from '../pause.ts';
 import { at, getAddress, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
 
-/** Settings that end the sessions of frozen or cut-off peers soon, so that their locks are released. */
+/** Settings that quickly end the sessions of frozen or unreachable peers, which releases their locks. */
 const settings = {
   wal_sender_timeout: '3s',
   wal_receiver_timeout: '3s',
@@ -20,17 +20,17 @@ const settings = {
 
 export const port = 5432;
 const database = 'flagmeter';
-/** Names of a replacement database and of the replaced database. */
+/** Name of the replacement database, and new name of the replaced database. */
 const replacement = 'replacement';
 const kept = 'kept';
 
 interface DatabaseOptions {
-  /** Folder for the offsets of the clocks. */
+  /** Folder for the files with the offsets of the clocks. */
   readonly folder: string;
   readonly journal: Journal;
 }
 
-/** The primary and its synchronous standby. */
+/** The primary PostgreSQL server and its synchronous standby. */
 export class Database {
   readonly #pair: PostgresPair;
   /** Clocks by host. */
@@ -43,7 +43,7 @@ export class Database {
     this.#journal = journal;
   }
 
-  /** Starts both servers. @param clockLibrary see `buildClock` */
+  /** Starts both servers. @param clockLibrary library from `buildClock` */
   static async start({ folder, journal }: DatabaseOptions, clockLibrary: string): Promise<Database> {
     const clocks = new Map<string, SkewedClock>();
     const server = (place: Place) => {
@@ -70,7 +70,7 @@ export class Database {
     return this.#clocks.get(host) as SkewedClock;
   }
 
-  /** Returns the URL of the database, with the addresses at which a node reaches the two servers. */
+  /** Returns the URL of the database. @param hosts addresses at which a node reaches the two servers */
   url(hosts: readonly string[]): string {
     return `postgres://postgres@${hosts.join(',')}/${database}?sslmode=disable`;
   }
@@ -93,7 +93,7 @@ export class Database {
     return () => client.end();
   }
 
-  /** Dumps the database. */
+  /** Writes a dump of the database. */
   async dump(): Promise<void> {
     await this.primary.run('pg_dump', [
       '--format=custom',
@@ -104,7 +104,7 @@ export class Database {
     ]);
   }
 
-  /** Replaces the real database by an empty database or the last dump. Keeps the real database under another name. */
+  /** Replaces the real database by an empty one or the last dump. The real database is kept under another name. */
   async replace(by: 'dump' | 'empty'): Promise<void> {
     await this.query(`CREATE DATABASE ${replacement} TEMPLATE template0`, 'postgres');
     const to = this.primary.url(replacement);
@@ -113,7 +113,7 @@ export class Database {
     await this.#rename(replacement, database);
   }
 
-  /** Drops the real database, so that its replacement stays. */
+  /** Drops the real database. Its replacement stays. */
   async dropReplaced(): Promise<void> {
     await this.query(`DROP DATABASE ${kept}`, 'postgres');
   }
@@ -125,7 +125,7 @@ export class Database {
     await this.query(`DROP DATABASE ${replacement}`, 'postgres');
   }
 
-  /** Renames a database, after closing its sessions. */
+  /** Closes the sessions of a database, and renames it. */
   async #rename(from: string, to: string): Promise<void> {
     await this.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`, 'postgres');
     await this.query(
@@ -154,7 +154,7 @@ export class Database {
     return this.#pair.beSynchronous();
   }
 
-  /** Restores a primary and a standby that confirms its commits. The network must be whole. */
+  /** Restores a primary and a standby that confirms its commits. Requires a working network. */
   async makeWell(): Promise<void> {
     for (const clock of this.#clocks.values()) clock.aheadMs = 0;
     for (const server of [this.primary, this.standby]) server.resume();
@@ -164,7 +164,7 @@ export class Database {
     await this.#pair.rejoin();
   }
 
-  /** Terminates backends of nodes, or cancels their waits for the standby. @returns the number of backends */
+  /** Terminates sessions of nodes, or cancels their waits for the standby. @returns the number of sessions */
   async signal(how: 'cancel' | 'terminate', which: string): Promise<number> {
     const rows = await this.query<{ done: boolean }>(
       `SELECT pg_${how}_backend(pid) AS done FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid() AND ${which}`,

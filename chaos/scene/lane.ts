@@ -1,4 +1,4 @@
-/** Delays actions, and keeps their order even if the delay changes. */
+/** Delays actions. Keeps the order of the actions even if the delay changes. */
 export class Lane {
   readonly #waiting: { readonly due: number; readonly act: () => void }[] = [];
 

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Lane } from './lane.ts';
 import { hub } from './network.ts';
 
-/** A TCP proxy whose connections can be slow, silent or cut. */
+/** A TCP proxy whose connections can be slow, stalled or broken. */
 export class Link {
   readonly #server: Server;
   /** Host of the target. */
@@ -25,7 +25,7 @@ export class Link {
     return new Promise((opened) => server.listen(port, hub, () => opened(link)));
   }
 
-  /** While the link is silent, it passes no data, and connections stay open. */
+  /** A silent link passes no data, but keeps connections open. */
   set isSilent(silent: boolean) {
     this.#isSilent = silent;
     for (const pair of this.#pairs) for (const socket of pair) silent ? socket.pause() : socket.resume();

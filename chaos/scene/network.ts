@@ -1,24 +1,24 @@
 import { mkdirSync } from 'node:fs';
 import { runCommand } from '../run-command.ts';
 
-/** The members of the scene, each in a separate network namespace, and the last number of their addresses. */
+/** The last number of each member's IP address. Each member of the scene has its own network namespace. */
 const members = { node1: 11, node2: 12, node3: 13, twin: 14, postgres1: 21, postgres2: 22 } as const;
 
 export type Place = keyof typeof members;
 
-/** The address of the balancer, the slow link and the clients. */
+/** IP address of the balancer, the slow link and the clients. */
 export const hub = '10.0.0.1';
 
 export function getAddress(place: Place): string {
   return `10.0.0.${members[place]}`;
 }
 
-/** Returns the command that runs another one in a namespace. */
+/** Returns the command prefix that runs a command in the namespace of a member. */
 export function at(place: Place): string[] {
   return ['ip', 'netns', 'exec', place];
 }
 
-/** Rules that drop packets between two addresses in the set. */
+/** Firewall rules. They drop packets between two addresses if the pair is in the set. */
 const firewall = `
 table bridge chaos {
   set cut {
@@ -40,7 +40,7 @@ table bridge chaos {
 `;
 
 /**
- * An Ethernet with a port for every member. A member that is cut off receives no response, as if its cable were pulled.
+ * An Ethernet with a port for every member. A member that is cut off gets no responses, as if its cable were unplugged.
  */
 export class Network {
   readonly #cuts = new Map<string, readonly [string, string]>();

@@ -15,18 +15,18 @@ export interface SceneOptions {
   /** Folder for logs, data directories and configuration. */
   readonly folder: string;
   readonly binary: string;
-  /** True for one node without PostgreSQL. */
+  /** True for a scene with one node and without PostgreSQL. */
   readonly isAlone: boolean;
   readonly journal: Journal;
 }
 
-/** The addresses by which the last node reaches the two servers, through the slow link. */
+/** The ports of the slow link, through which the last node reaches the two PostgreSQL servers. */
 const linkPorts = [6431, 6432] as const;
 
-/** The node behind the slow link. */
+/** Name of the node behind the slow link. */
 const linked = 'node3';
 
-/** Front-end threads of the nodes; a node without PostgreSQL has three. */
+/** Number of front-end threads by node. A node without PostgreSQL has three. */
 const threads: Readonly<Record<string, string>> = { node2: '0', node3: '1' };
 
 const limits = [
@@ -56,9 +56,9 @@ export class Scene {
   readonly balancer: Balancer;
   readonly credentials: Credentials;
   readonly options: SceneOptions;
-  /** A second process with the directory of another node. It runs only during a fault. */
+  /** A second process that uses the directory of another node. It runs only during a fault. */
   readonly twin: ServiceNode;
-  /** Nodes that clients must not use, because their packets would be lost with their disk. */
+  /** Nodes that clients must not use, because packets to them would be lost with their disk. */
   readonly withdrawn = new Set<ServiceNode>();
 
   private constructor(parts: SceneServices) {
@@ -88,7 +88,7 @@ export class Scene {
     return new Scene({ network, database, nodes, links, balancer, credentials, options, twin });
   }
 
-  /** Ends all faults. After that, the network and the database work, and every node runs with the right time. */
+  /** Ends all faults. After that, the network and the database work, and every node runs with the correct time. */
   async makeWell(): Promise<void> {
     await this.joinAll();
     await this.database?.makeWell();
@@ -100,7 +100,7 @@ export class Scene {
     }
   }
 
-  /** Restores all links. */
+  /** Reconnects all members of the network. */
   async joinAll(): Promise<void> {
     await this.network.joinAll();
     for (const link of this.links) {
@@ -109,7 +109,7 @@ export class Scene {
     }
   }
 
-  /** Cuts a node off from a server of the database. For the last node, the slow link becomes silent. */
+  /** Cuts a node off from a PostgreSQL server. For the last node, makes the slow link silent. */
   async cutFromServer(node: ServiceNode, server: string): Promise<void> {
     const link = this.#findLink(node, server);
     if (link !== undefined) link.isSilent = true;
@@ -126,7 +126,7 @@ export class Scene {
     return name === linked ? this.links.find(({ host }) => host === server) : undefined;
   }
 
-  /** Sends no new requests to a node. */
+  /** Stops sending new requests to a node. */
   async withdraw(node: ServiceNode): Promise<void> {
     this.withdrawn.add(node);
     await this.balancer.withdraw(node);
@@ -155,7 +155,7 @@ function listArguments(name: string, database: Database | undefined): string[] {
   return [...limits, ...urls, '--threads', threads[name] ?? '3', ...postgresArgs(name, database)];
 }
 
-/** Returns the arguments of a node for its database. */
+/** Returns the arguments that connect a node to its database. */
 function postgresArgs(name: string, database: Database | undefined): string[] {
   if (database === undefined) return [];
   const hosts = name === linked ? linkPorts.map((each) => `${hub}:${each}`) : database.hosts;

@@ -8,12 +8,12 @@ import { SkewedClock } from './skewed-clock.ts';
 const readyWithinMs = 30_000;
 
 export interface ServiceNodeOptions {
-  /** Folder for its data directory and its log. */
+  /** Folder for the data directory and the log of the node. */
   readonly folder: string;
   readonly binary: string;
   readonly args: readonly string[];
   readonly journal: Journal;
-  /** See `buildClock`. */
+  /** Library from `buildClock`. */
   readonly clockLibrary: string;
 }
 
@@ -25,7 +25,7 @@ export class ServiceNode {
   readonly grpc: string;
   readonly metrics: string;
   readonly data: string;
-  /** Path of its complete stderr. */
+  /** Path of the file with the complete standard error. */
   readonly log: string;
   readonly clock: SkewedClock;
   readonly #folder: string;
@@ -63,7 +63,7 @@ export class ServiceNode {
     return this.#child?.pid;
   }
 
-  /** Starts the process, and waits until it is ready. @throws {Error} if it ends first, or is not ready in time */
+  /** Starts the process, and waits until it is ready. @throws {Error} if it exits first, or is not ready in time */
   async start(more: readonly string[] = []): Promise<void> {
     const listen = ['--listen', this.http, '--grpc-listen', this.grpc, '--metrics-listen', this.metrics];
     const args = ['serve', '--data', this.data, ...listen, ...this.#args, ...more];
@@ -90,7 +90,7 @@ export class ServiceNode {
     isReady = true;
   }
 
-  /** Returns why the node cannot do its work: `counting` or `managing`; `undefined` if it can. */
+  /** Returns why the node cannot count or manage; `undefined` if it can. */
   async whyNot(ability: 'counting' | 'managing'): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(2_000);
@@ -113,7 +113,7 @@ export class ServiceNode {
     return this.#ended;
   }
 
-  /** Freezes the process: connections stay open, without responses. */
+  /** Freezes the process. Its connections stay open, but get no responses. */
   freeze(): void {
     this.#isFrozen = this.#child?.kill('SIGSTOP') ?? false;
   }
@@ -123,7 +123,7 @@ export class ServiceNode {
     this.#isFrozen = false;
   }
 
-  /** Copies the data directory, or replaces it by a copy. The process must not be running. */
+  /** Copies the data directory to another place. The process must not be running. */
   copyData(to: string): void {
     rmSync(to, { recursive: true, force: true });
     cpSync(this.data, to, { recursive: true });

@@ -2,10 +2,10 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../run-command.ts';
 
-/** Free space of the disk in addition to the directory's content. */
+/** Free space of the disk in bytes, after the content of the directory was copied to it. */
 const room = 64 * 2 ** 20;
 
-/** A separate disk for a directory, which can become full. Programs that use the directory must be stopped to mount or unmount it. */
+/** A separate disk for a directory, which can become full. It is mounted while no program uses the directory. */
 export class SmallDisk {
   readonly #directory: string;
   readonly #filling: string;
@@ -15,7 +15,7 @@ export class SmallDisk {
     this.#filling = join(directory, 'filling');
   }
 
-  /** Mounts the disk, with the content of the directory. */
+  /** Mounts the disk in place of the directory, and copies the directory's content to it. */
   static async putIn(directory: string): Promise<SmallDisk> {
     const kept = `${directory}.kept`;
     const used = Number((await runCommand('du', ['-s', '-B1', directory])).split('\t')[0]);
@@ -27,7 +27,7 @@ export class SmallDisk {
     return new SmallDisk(directory);
   }
 
-  /** Fills the disk. @returns the number of bytes */
+  /** Fills the disk. @returns the number of written bytes */
   fill(): number {
     const file = openSync(this.#filling, 'a');
     const chunk = Buffer.alloc(2 ** 16);
@@ -58,7 +58,7 @@ export class SmallDisk {
   }
 }
 
-/** Copies files with owners and modes. */
+/** Copies files with their owners and modes. */
 async function copy(from: string, to: string): Promise<void> {
   await runCommand('cp', ['-a', `${from}/.`, to]);
 }

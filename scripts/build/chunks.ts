@@ -9,12 +9,12 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** A file of the console in the form in which the server sends it. */
+/** A file of the console as the server sends it. */
 export interface CompressedFile {
   readonly name: string;
   readonly type: string;
   readonly gzip: Buffer;
-  /** Absent for images, which are compressed already. */
+  /** Absent for images, because they are already compressed. */
   readonly brotli?: Buffer;
 }
 
@@ -28,7 +28,7 @@ export interface Chunk {
 /**
  * Minifies and compresses the files of a bundle. Their names contain a hash of their content and of everything that
  * they import, so that browsers can cache them forever.
- * @returns the files by the names that the bundler gave them
+ * @returns the files by their names in the bundler's output
  */
 export async function finish(outputs: readonly BuildArtifact[]): Promise<ReadonlyMap<string, Chunk>> {
   const texts = new Map<string, string>();
@@ -40,13 +40,13 @@ export async function finish(outputs: readonly BuildArtifact[]): Promise<Readonl
   return new Map([...texts].map(([path, text]) => [path, compress(names.get(path)!, renamed(text, names))]));
 }
 
-/** Returns the total size, gzipped. */
+/** Returns the total gzipped size of some files. */
 export function sumSizes(chunks: readonly Chunk[]): number {
   return chunks.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function finalName(path: string, texts: ReadonlyMap<string, string>): string {
-  // Files that import each other reach the same files.
+  // The file's own text comes first, because files of an import cycle reach the same files.
   const hash = createHash('sha256').update(texts.get(path)!);
   for (const each of [...reachable(path, texts)].sort()) hash.update(texts.get(each)!);
   const ending = extname(path);
@@ -54,7 +54,7 @@ function finalName(path: string, texts: ReadonlyMap<string, string>): string {
   return `${stem}-${hash.digest('base64url').slice(0, 12)}${ending}`;
 }
 
-/** Finds a file, and all files whose names are in it, directly or indirectly. Imports can be circular. */
+/** Finds a file and all files that it imports directly or indirectly. Imports can be circular. */
 function reachable(path: string, texts: ReadonlyMap<string, string>, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);
@@ -81,7 +81,7 @@ export function compressed(name: string, type: string, bytes: Buffer): Chunk {
   return { file: { name, type, gzip, ...brotli }, bytes: gzip.length };
 }
 
-/** @throws {Error} if the text is not a script */
+/** @throws {Error} if the text is not a valid script */
 function minified(script: string): string {
   const options = { module: true, compress: { target: 'es2022' }, mangle: { toplevel: true } } as const;
   const { code, errors } = minifySync('main.js', script, options);

@@ -1,6 +1,6 @@
 /**
  * Builds the console (`src/console`) for the browser, with a chunk for each page. `chunks.ts` minifies, names and
- * compresses the files, so that the server only sends bytes.
+ * compresses the files, so that the server only needs to send them.
  */
 import { join } from 'node:path';
 import type { BuildArtifact, BuildMetafile } from 'bun';
@@ -9,13 +9,13 @@ import { type Chunk, type CompressedFile, finish, sumSizes } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
 
-/** A row of `src/console/pages/routes.ts`, whose types belong to browsers. */
+/** A row of `src/console/pages/routes.ts`. Its original type needs the types of browsers. */
 interface BuiltRoute {
   readonly page: string;
   readonly load: () => unknown;
 }
 
-/** Maximum gzipped size of everything that a page loads, so that it opens fast even on a phone. */
+/** Maximum gzipped size of all files that a page loads. It lets a page open fast even on a phone. */
 const maxPageBytes = 110_000;
 
 export interface BuiltConsole {
@@ -24,8 +24,8 @@ export interface BuiltConsole {
 }
 
 /**
- * @param inside receives the directories of the bundled npm packages
- * @throws {Error} if it does not compile or a page is too large
+ * @param inside gets the directories of the bundled npm packages added
+ * @throws {Error} if the console does not compile, or a page is too large
  */
 export async function buildConsole(root: string, inside: Set<string>): Promise<BuiltConsole> {
   const output = await Bun.build({
@@ -33,7 +33,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
     entrypoints: [`${root}/src/console/main.tsx`],
     target: 'browser',
     splitting: true,
-    // Names are shortened later, by a better minifier.
+    // Identifiers are shortened later, by a better minifier.
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name].[ext]' },
@@ -64,7 +64,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
   return { index, content: content.bytes };
 }
 
-/** The bytes of all files, one after another. */
+/** The bytes of all files in one sequence. */
 class Content {
   readonly #chunks: Buffer[] = [];
   #length = 0;
@@ -86,14 +86,14 @@ class Content {
   }
 }
 
-/** Builds the script of the docs. It is not a module, so that it runs before the page is drawn. */
+/** Builds the script of the docs. It is not a module, because modules run only after the page is drawn. */
 async function buildTheme(root: string): Promise<readonly BuildArtifact[]> {
   const entrypoints = [`${root}/src/console/docs/theme.ts`];
   const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'iife' });
   return outputs;
 }
 
-/** Finds the chunk that a route loads. @throws {Error} if the route does not import a file */
+/** Finds the chunk that a route loads. @throws {Error} if the route imports no file */
 function findChunk({ outputs }: BuildMetafile, root: string, { page, load }: BuiltRoute): string {
   const [, file] = /import\(["'](.+?)["']\)/.exec(String(load)) ?? [];
   const path = join(root, 'src/console/pages', file ?? '');
@@ -104,7 +104,7 @@ function findChunk({ outputs }: BuildMetafile, root: string, { page, load }: Bui
   return found[0];
 }
 
-/** Finds a file, and the files that it loads before it runs. */
+/** Finds a file and the files that it imports statically. */
 function staticImports({ outputs }: BuildMetafile, name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Records the npm packages in a bundle: their notices must be shipped with it.
- * @param inside directories such as `node_modules/lmdb`, which is added to
+ * Records the npm packages in a bundle, because their notices must be shipped with it.
+ * @param inside directories such as `node_modules/lmdb`; gets the directories in the bundle added
  */
 export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Set<string>): void {
   if (metafile === undefined) throw new Error('The bundler did not return a metafile');
@@ -12,7 +12,7 @@ export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Se
   }
 }
 
-/** Lists the modules in each file of a bundle, with their bytes. Tests use the list to check what a command loads. */
+/** Lists the modules in each file of a bundle, with their sizes. Tests use the list to check what a command loads. */
 export function modulesByFile(
   metafile: Bun.BuildMetafile | undefined,
 ): Readonly<Record<string, Readonly<Record<string, number>>>> {
@@ -23,7 +23,7 @@ export function modulesByFile(
   return Object.fromEntries(files);
 }
 
-/** Modules that are allowed to compile code at run time: the code refers to its own names and to globals only. */
+/** Modules that may compile code at run time. Their code refers only to its own names and to globals. */
 const compilers = [
   'msgpackr/struct.js',
   'msgpackr/unpack.js',
@@ -33,8 +33,8 @@ const compilers = [
 ];
 
 /**
- * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not within texts.
- * @throws {Error} if an unknown module compiles code
+ * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not in texts of code.
+ * @throws {Error} if a module that is not listed compiles code
  */
 export function checkCompiledCode(metafile: Bun.BuildMetafile | undefined): void {
   const found = Object.keys(metafile?.inputs ?? {}).filter(

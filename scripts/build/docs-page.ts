@@ -1,6 +1,6 @@
 import { icon } from '../../src/auth/browser/pages/page.ts';
 
-/** A document in the list of documents. */
+/** A row in the list of documents. */
 export interface DocsEntry {
   readonly name: string;
   readonly title: string;
@@ -13,15 +13,15 @@ interface DocsPage {
   readonly style: string;
   readonly script: string;
   readonly name: string;
-  /** Path to the root of the console: `../`. */
+  /** Relative path to the root of the console, such as `../`. */
   readonly up: string;
   readonly title: string;
-  /** HTML. */
+  /** Body of the page, as HTML. */
   readonly body: string;
   readonly sections: readonly { readonly title: string; readonly anchor: string }[];
 }
 
-/** Escapes a text for HTML and quoted attributes. */
+/** Escapes a text for use in HTML and in quoted attributes. */
 export function escaped(text: string): string {
   const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (character) => escapes[character]!);

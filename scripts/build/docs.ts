@@ -1,7 +1,7 @@
 /**
  * Renders the docs for the console (`/docs`): one page for each document, lists of the examples, and the files that the
- * docs link to. All links are relative, so that the pages also work below a path of a host. `docs-page.ts` has the HTML
- * around a document.
+ * docs link to. All links are relative, so that the pages also work if a proxy serves them below a path. `docs-page.ts`
+ * has the HTML around a document.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -23,7 +23,7 @@ const others: Readonly<Record<string, string>> = {
   tests: 'test/README.md',
 };
 
-/** Folders whose files are served unchanged; `isListed` folders have a page that lists their files. */
+/** Folders whose files are served unchanged. For a folder with `isListed`, a page lists the files. */
 const folders = [
   { folder: 'docs/examples', isListed: true },
   { folder: 'proto', isListed: true },
@@ -34,14 +34,14 @@ const folders = [
 
 const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.json': 'application/json' };
 
-/** The docs of a tree, and their addresses. */
+/** The documents of a source tree, and their addresses. */
 interface Site {
   readonly root: string;
-  /** Address below `/docs` of each path of the repository; empty for the contents. */
+  /** Address below `/docs` for each path of the repository. The address of the contents is empty. */
   readonly addresses: ReadonlyMap<string, string>;
   /** Rows of the table of contents in the README. */
   readonly contents: readonly DocsEntry[];
-  /** Names of the style sheet and the script among the files of the console. */
+  /** File names of the style sheet and the script of the console. */
   readonly style: string;
   readonly script: string;
 }
@@ -55,7 +55,7 @@ export interface CompressedDocs {
 /**
  * @param style name of the console's style sheet
  * @param script name of the script that applies the chosen theme
- * @throws {Error} if a link leads nowhere
+ * @throws {Error} if the target of a link does not exist
  */
 export function buildDocs(root: string, style: string, script: string): CompressedDocs {
   const site: Site = { root, addresses: addressesIn(root), contents: listContents(root), style, script };
@@ -99,7 +99,7 @@ function readTitle(root: string, path: string): string {
   return title.replaceAll('`', '');
 }
 
-/** Renders a document, and returns the titles of its sections for the search of the console. */
+/** Renders a document. Also returns the titles of its sections, for the search of the console. */
 function render(site: Site, path: string, address: string) {
   const headings: { title: string; anchor: string; depth: number }[] = [];
   const anchors = new Map<string, number>();
@@ -152,7 +152,7 @@ function render(site: Site, path: string, address: string) {
   };
 }
 
-/** Returns the anchor of a heading, as on GitHub. */
+/** Returns the anchor of a heading, as GitHub generates it. */
 function formatAnchor(title: string): string {
   return title
     .toLowerCase()
@@ -200,7 +200,7 @@ function contentsPage(site: Site): CompressedFile {
   );
 }
 
-/** Lists the files of each folder. */
+/** Renders a list of the files in each listed folder. */
 function listings(site: Site): readonly CompressedFile[] {
   const all = [...site.addresses];
   const inside = all.filter(([path]) => !isFile(site.root, path));

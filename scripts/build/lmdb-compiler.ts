@@ -5,13 +5,13 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { flags, includes, library, linking, lmdb, patches, root, sources } from './lmdb-sources.ts';
 
-/** Prefixes of gcc's compilers for other machines. */
+/** Prefixes of gcc's cross-compilers. */
 const prefixes: Readonly<Record<string, string>> = {
   'linux-x64': 'x86_64-linux-gnu-',
   'linux-arm64': 'aarch64-linux-gnu-',
 };
 
-/** Debian package of each tool whose package has another name. */
+/** Debian packages of tools whose package has another name than the tool. */
 const debianPackages: Readonly<Record<string, string>> = {
   'x86_64-linux-gnu-gcc': 'gcc-x86-64-linux-gnu',
   'x86_64-linux-gnu-g++': 'g++-x86-64-linux-gnu',
@@ -24,14 +24,14 @@ export const isNative = (target: string) => target === `${process.platform}-${pr
 export interface Compilers {
   readonly cc: string;
   readonly cxx: string;
-  /** Names of the environment variables that set other compilers. */
+  /** Names of the environment variables that select other compilers. */
   readonly variables: readonly [cc: string, cxx: string];
-  /** True if the environment names a compiler. */
+  /** True if the environment selects a compiler. */
   readonly chosen: boolean;
 }
 
 /**
- * Returns the compilers in `CC` and `CXX`, or `CC_linux_arm64` and `CXX_linux_arm64` for another platform, else gcc.
+ * Returns the compilers in `CC` and `CXX`, or in `CC_linux_arm64` and `CXX_linux_arm64` for that platform; else gcc.
  */
 export function compilersFor(target: string): Compilers {
   const prefix = isNative(target) ? '' : (prefixes[target] ?? '');
@@ -46,9 +46,7 @@ export function compilersFor(target: string): Compilers {
   };
 }
 
-/**
- * Returns the versions of the compiler and its linker, as other versions produce other bytes; `undefined` without them.
- */
+/** Returns the versions of the compiler and its linker, which determine the bytes; `undefined` if they are missing. */
 export function readVersions({ cc }: Compilers): string | undefined {
   const [compiler, linker] = ['--version', '-Wl,--version'].map((option) => {
     const { status, stdout } = spawnSync(cc, [option], { encoding: 'utf8' });
@@ -59,20 +57,20 @@ export function readVersions({ cc }: Compilers): string | undefined {
 
 /**
  * Compiles the add-on.
- * @param folder for the patched sources and the objects
- * @param reason for compiling
+ * @param folder folder for the patched sources and the object files
+ * @param reason why the add-on must be compiled, for an error message
  * @throws {Error} if tools are missing or fail, or a patch does not apply exactly
  */
 export async function compileLmdb(folder: string, addon: string, compilers: Compilers, reason: string): Promise<void> {
   checkTools(compilers, reason);
   const patched = join(folder, 'source');
   await patchSources(patched);
-  // One source includes this header of Node without using it. The headers of Node-API lack it.
+  // One source includes this header of Node without using it. The headers of Node-API do not contain it.
   writeFileSync(join(patched, 'node_version.h'), '');
   await compile(folder, addon, compilers);
 }
 
-/** @throws {Error} that names all missing tools */
+/** @throws {Error} with the names of all missing tools */
 function checkTools({ cc, cxx, variables }: Compilers, reason: string): void {
   const missing = [cc, cxx, 'patch'].filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
   if (missing.length === 0) return;
@@ -84,8 +82,7 @@ function checkTools({ cc, cxx, variables }: Compilers, reason: string): void {
 }
 
 /**
- * Copies the files named by the patches to a directory and applies the patches. @throws {Error} if a patch does not
- * apply exactly
+ * Copies the files that the patches change, and applies the patches. @throws {Error} if a patch does not apply exactly
  */
 async function patchSources(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -127,7 +124,7 @@ async function compile(folder: string, addon: string, { cc, cxx }: Compilers): P
   await run(cxx, ['-shared', '-s', '-o', addon, ...objects, ...linking]);
 }
 
-/** Runs a program. @param complaint message of the error if it fails */
+/** Runs a program. @param complaint text of the error if the program fails */
 function run(
   command: string,
   args: readonly string[],

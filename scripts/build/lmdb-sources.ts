@@ -1,6 +1,6 @@
 /**
- * The sources of LMDB's add-on and the flags of its compilers: the npm package lmdb in its "data v1" flavour, LMDB as
- * its authors wrote it, with our patches.
+ * The sources of LMDB's add-on and the flags of its compilers: the npm package lmdb with our patches. Its "data v1"
+ * variant contains LMDB as its authors wrote it.
  *
  * The add-on published on npm has a rewritten free list, which rejects all commits after many pages were freed. A
  * service that rolls up old buckets reaches that state: see `native/lmdb/README.md`.
@@ -27,7 +27,7 @@ const binding = [
   'cursor',
   'v8-functions',
 ];
-/** This add-on also locks files, which neither Node nor Bun can do. `quiet.c` keeps it from printing. */
+/** Our own sources. `try-lock.cpp` locks files, which Node and Bun cannot. `quiet.c` keeps the add-on from printing. */
 const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c', 'check-pages.c'].map((name) => join(root, 'native', name));
 export const sources = [
   ...binding.map((name) => join(lmdb, 'src', `${name}.cpp`)),
@@ -37,18 +37,18 @@ export const sources = [
   ...own,
 ];
 
-/** The patches to lmdb's sources, in order: see `native/lmdb/README.md`. */
+/** The patches to lmdb's sources, in the order in which they apply: see `native/lmdb/README.md`. */
 export const patches = ['share-environment', 'check-pages', 'try-lock', 'failed-begin'].map((name) =>
   join(root, 'native/lmdb', `${name}.patch`),
 );
 
-/** The flags of lmdb's own binding.gyp, without the parts that only V8 can run. */
+/** The compiler flags of lmdb's binding.gyp, without the flags for code that needs V8. */
 export const flags = [
   '-O3',
   '-w',
   '-fPIC',
   '-fvisibility=hidden',
-  '-fno-builtin-fprintf', // Keeps every call a call: see native/quiet.c.
+  '-fno-builtin-fprintf', // Prevents the compiler from replacing calls: see native/quiet.c.
   '-DMDB_MAXKEYSIZE=0',
   '-DMDB_USE_ROBUST',
   '-DNAPI_DISABLE_CPP_EXCEPTIONS',
@@ -57,7 +57,7 @@ export const flags = [
 ];
 
 /**
- * The C++ runtime is linked statically, so that the machine does not need it. Its unused functions are omitted: they
+ * Links the C++ runtime statically, so that the machine does not need it. Unused functions are omitted, because they
  * would require a newer glibc (`arc4random`, 2.36).
  */
 export const linking =
@@ -72,7 +72,7 @@ export const linking =
         '-Wl,--wrap=fprintf',
       ];
 
-/** Folders of the headers, except the patched headers. */
+/** Folders of the headers, except for the patched headers. */
 export const includes = [
   join(lmdb, 'src'),
   dirname(createRequire(join(lmdb, 'package.json')).resolve('node-addon-api/package.json')),
@@ -81,7 +81,7 @@ export const includes = [
   library,
 ];
 
-/** Returns the digest of everything that the add-on is made of, except for its compilers. */
+/** Returns the digest of everything that determines the add-on, except for its compilers. */
 export function digestInputs(): string {
   const headers = includes.flatMap((folder) => {
     const names = readdirSync(folder).filter((name) => name.endsWith('.h'));

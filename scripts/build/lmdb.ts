@@ -1,4 +1,4 @@
-/** Provides LMDB's add-on: the prebuilt add-on of `native/prebuilt` if it fits, otherwise a compiled add-on. */
+/** Provides LMDB's add-on. Uses the prebuilt add-on in `native/prebuilt` if it fits, and otherwise compiles one. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Compilers, compileLmdb, compilersFor, isNative } from './lmdb-compiler.ts';
@@ -10,7 +10,7 @@ export const prebuiltTargets = ['linux-x64', 'linux-arm64'] as const;
 export const prebuiltAddon = (target: string) => join(root, 'native/prebuilt', `${target}.node`);
 export const prebuiltRecord = (target: string) => join(root, 'native/prebuilt', `${target}.json`);
 
-/** The origin of a prebuilt add-on. */
+/** Describes how a prebuilt add-on was built. */
 export interface PrebuiltRecord {
   /** Result of `digestInputs`. */
   readonly inputs: string;
@@ -19,8 +19,8 @@ export interface PrebuiltRecord {
 }
 
 /**
- * Copies the prebuilt add-on, or compiles it unless it was compiled before with the same inputs and compilers.
- * @param target as in `build.ts`
+ * Copies the prebuilt add-on, or compiles one. Reuses a compiled add-on if its inputs and compilers are the same.
+ * @param target platform, as in `build.ts`
  * @returns the path of the add-on
  * @throws {Error} if it must be compiled, and tools are missing or fail
  */
@@ -40,7 +40,7 @@ export async function buildLmdb(target: string): Promise<string> {
     writeFileSync(stamp, wanted);
     console.error(addon.slice(root.length + 1));
   }
-  // lmdb looks here for an add-on before it uses the add-on installed by npm.
+  // lmdb prefers an add-on at this path to the installed one.
   if (isNative(target)) replaceFile(addon, join(lmdb, 'build/Release/lmdb.node'));
   return addon;
 }
@@ -53,7 +53,7 @@ function whyCompile(target: string, inputs: string, { chosen, variables }: Compi
   return record.inputs === inputs ? undefined : `native/prebuilt/${target}.node was built from other sources or flags`;
 }
 
-/** Replaces a file. A process that has loaded the previous file keeps it intact. */
+/** Replaces a file by a new one. A process that has loaded the previous file is not affected. */
 function replaceFile(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(from, `${to}.new`);

@@ -1,12 +1,12 @@
-/** Builds the package for OpenFeature's SDKs (`clients/openfeature`) into its `dist`, which `npm publish` sends. */
+/** Builds the package for OpenFeature's SDKs (`clients/openfeature`) into its `dist` folder for `npm publish`. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Maximum size of the web entry point, gzipped: every visitor loads it. */
+/** Maximum gzipped size of the entry point for browsers, because every visitor loads it. */
 const maxGzipBytes = 3072;
 
-/** @throws {Error} if it does not compile, contains other packages, or is too large for pages */
+/** @throws {Error} if the package does not compile, contains other packages, or is too large for pages */
 export async function buildOpenFeature(root: string): Promise<void> {
   const folder = join(root, 'clients/openfeature');
   const dist = join(folder, 'dist');
@@ -36,7 +36,7 @@ async function bundle(entrypoint: string, options: Partial<Bun.BuildConfig>): Pr
   return output.outputs[0]!.text();
 }
 
-/** Changes the imports of declarations, which are all in one directory. */
+/** Rewrites the imports in type declarations, because all declarations are in one directory. */
 function relativeTypes(text: string): string {
   return text.replace(/'\.[^']*?(\w+)\.d\.ts'/g, "'./$1.js'");
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the Bun executable of a platform, with which an executable for that platform begins. It is installed by npm or,
- * for other platforms, fetched once from npm. A fetched package must match `package-lock.json`.
+ * Finds the Bun executable of a platform. An executable for that platform begins with it. npm has installed it, or it
+ * is fetched once from npm for another platform. A fetched package must match `package-lock.json`.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ const root = join(import.meta.dir, '../..');
 /**
  * @param name npm package of Bun, such as `@oven/bun-linux-aarch64`
  * @returns the path of the executable
- * @throws {Error} if it can be neither found nor fetched, or differs from the expected one
+ * @throws {Error} if it can be neither found nor fetched, or a fetched package differs from the expected one
  */
 export function findRuntime(name: string): string {
   const installed = join(root, 'node_modules', name, 'bin/bun');

@@ -3,12 +3,12 @@ import { gzipSync } from 'node:zlib';
 import type { SnippetFiles } from '../../src/ingest/formats/telemetry/snippet.ts';
 import { notePackages } from './contents.ts';
 
-/** Maximum size, gzipped: every visitor of every page loads it. */
+/** Maximum gzipped size, because every visitor of every page loads the sender. */
 const maxGzipBytes = 1536;
 
 /**
- * @param inside receives the directories of the bundled npm packages
- * @throws {Error} if it does not compile or is too large
+ * @param inside gets added the directories of the bundled npm packages
+ * @throws {Error} if the sender does not compile or is too large
  */
 export async function buildSnippet(root: string, inside: Set<string>): Promise<SnippetFiles> {
   const folder = `${root}/src/ingest/snippet`;

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A program with its arguments. */
+/** A program and its arguments. */
 type CommandLine = readonly [program: string, ...args: string[]];
 
 export interface RebuildingServerOptions {
@@ -29,7 +29,7 @@ export class RebuildingServer {
   }
 
   /**
-   * Builds and restarts the server. Resolves once no change is left to build. A change during a build starts another.
+   * Builds and restarts the server. Resolves after the last change was built. A change during a build starts another.
    */
   rebuild(): Promise<void> {
     this.#changed = true;
@@ -45,7 +45,7 @@ export class RebuildingServer {
       const [code] = await once(this.#start(this.#options.build), 'exit');
       if (code !== 0 || this.#changed) continue;
       await this.stop();
-      // Ctrl-C signals a process group. A server in this group would be signalled twice, and then stop immediately.
+      // Ctrl-C signals a whole process group. A server in this group would get two signals, and stop immediately.
       this.#server = this.#start(this.#options.serve, { detached: true });
     }
   }

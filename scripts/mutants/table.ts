@@ -22,7 +22,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '      admit(this.#deps);\n      this.#handler.authorize',
     without: '      this.#handler.authorize',
     test: 'test/ingest/reports/intake.test.ts',
-    title: 'a report that is refused unread is attributed to its sender, if the sender is known',
+    title: 'a report that is refused before it is read is attributed to its sender, if the sender is known',
   },
   'body-size': {
     file: 'src/http/engines/body-inbox.ts',
@@ -36,7 +36,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'maxOutputLength: limit, ',
     without: '',
     test: 'test/http/body.test.ts',
-    title: 'refuses one byte over the limit after decompression',
+    title: 'refuses a body that is one byte over the limit after decompression',
   },
   'rate-limit': {
     file: 'src/ingest/admission/rate-limits.ts',
@@ -57,7 +57,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '  rows.word(sender.environment.number);\n',
     without: '',
     test: 'test/ingest/reports/content-identity.test.ts',
-    title: 'returns different identities for other environments, keys and kinds of report',
+    title: 'reports of different environments, keys and kinds have different identities',
   },
   'accepted-in-ledger': {
     file: 'src/ingest/ledger/ledger.ts',
@@ -101,7 +101,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'isOnList(accountStore, claims) || ',
     without: '',
     test: 'test/auth/tokens/invalidate-token.test.ts',
-    title: 'the token is still rejected after a restart',
+    title: 'an invalidated token is still rejected after a restart',
   },
   'token-signature': {
     file: 'src/auth/oauth/tokens.ts',
@@ -122,14 +122,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: `scope.split(' ').includes(serviceScope)`,
     without: `scope.split(' ').length > 0 || serviceScope !== ''`,
     test: 'test/auth/tokens/grant-authorization-code.test.ts',
-    title: 'returns a token that the API rejects without its scope',
+    title: 'the API rejects a token without the scope of the API',
   },
   'one-time-code': {
     file: 'src/auth/oauth/codes.ts',
     text: 'if (code.session !== null) {',
     without: 'if (code.session === key) {',
     test: 'test/auth/tokens/grant-authorization-code.test.ts',
-    title: 'exactly one of two concurrent requests can exchange a code',
+    title: 'exactly one of several concurrent requests can exchange a code',
   },
   'one-time-refresh-token': {
     file: 'src/auth/oauth/token-endpoint.ts',
@@ -143,7 +143,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: ' && matchesChallenge(verifier, code.challenge)',
     without: '',
     test: 'test/auth/tokens/grant-authorization-code.test.ts',
-    title: 'the verifier of its challenge',
+    title: 'the PKCE verifier',
   },
   'redirect-uri': {
     file: 'src/accounts/clients.ts',
@@ -157,7 +157,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };',
     without: '',
     test: 'test/auth/sign-in/login-throttle.test.ts',
-    title: 'allows five failures before the waits grow to a quarter of an hour',
+    title: 'one address can fail five times at one account before the waits grow to a quarter of an hour',
   },
 
   // The management API, the console and webhooks
@@ -180,7 +180,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '  if (tags.includes(computeTag(thing))) return;',
     without: '  if (tags.length > 0) return;',
     test: 'test/management/etag.test.ts',
-    title: 'a change applies only to the version that its caller has read',
+    title: 'a change with If-Match applies only to the version that its caller has read',
   },
   'audit-entry': {
     file: 'src/accounts/account-transaction.ts',
@@ -194,7 +194,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: `      'content-security-policy': policy(settings),\n`,
     without: '',
     test: 'test/console/host/pages.test.ts',
-    title: 'allows only its own script and the configured hosts, and forbids frames',
+    title: 'the document of the console allows only its own script and the configured hosts, and forbids frames',
   },
   'request-origin': {
     file: 'src/auth/console-session.ts',
@@ -208,14 +208,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'HttpOnly; ',
     without: '',
     test: 'test/console/host/sign-in.test.ts',
-    title: 'limits the session cookie to this host, without access for scripts',
+    title: 'a sign-in limits its session cookie to the host, and hides the cookie from scripts',
   },
   'webhook-signature': {
     file: 'src/webhooks/secrets.ts',
     text: '{timestamp}.',
     without: '{id}.',
     test: 'test/webhooks/send.test.ts',
-    title: 'the delivery is signed as in Standard Webhooks',
+    title: 'a delivery is signed as in Standard Webhooks',
   },
 
   // Several nodes
@@ -224,42 +224,42 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: "seq = $7 AND state = 'open' AND digest IN ('', coalesce($8::bytea, digest))",
     without: "$7::bigint IS NOT NULL AND $8::bytea IS DISTINCT FROM 'none'::bytea AND state = 'open'",
     test: 'test/replication/log.test.ts',
-    title: 'appends each delta once',
+    title: 'the fence of a stream accepts each delta once',
   },
   'closed-stream': {
     file: 'src/replication/log.ts',
     text: `AND state = 'open' AND digest IN`,
     without: 'AND digest IN',
     test: 'test/replication/log.test.ts',
-    title: 'appends nothing to a closed stream',
+    title: 'the fence of a stream rejects deltas of a closed stream',
   },
   'history-lock': {
     file: 'src/replication/accounts/control-statements.ts',
     text: " WHERE log = 'control' FOR UPDATE",
     without: " WHERE log = 'control'",
     test: 'test/accounts/store/write-change.test.ts',
-    title: 'locks the end of the history until its transaction ends',
+    title: 'a change locks the end of the history until its transaction ends',
   },
   'history-fence': {
     file: 'src/replication/accounts/control-statements.ts',
     text: 'position = $2 AND id = $3 RETURNING',
     without: '($2::bigint, $3::bigint) IS NOT NULL RETURNING',
     test: 'test/accounts/store/write-change.test.ts',
-    title: 'a change is written only at the end of the history on which it was planned',
+    title: 'a change is written only if the end of the history is still the end on which it was planned',
   },
   'change-id': {
     file: 'src/replication/accounts/change-queue.ts',
     text: 'history.entries.some((each) => isSameEntry(each, own))',
     without: 'history.entries.some((each) => isSameEntry(each, own) && false)',
     test: 'test/accounts/store/nodes.test.ts',
-    title: 'the lost commit counts as made, and is not repeated',
+    title: 'a commit whose response is lost counts as made, and is not repeated',
   },
   'cancelled-wait': {
     file: 'src/replication/postgres/session.ts',
     text: 'running.isUnconfirmed = true;',
     without: 'running.isUnconfirmed = false;',
     test: 'test/replication/postgres/loss.test.ts',
-    title: 'leaves the result unknown if waiting for the standby is cancelled',
+    title: 'is unknown if waiting for the standby is cancelled',
   },
   'confirmed-read': {
     file: 'src/replication/accounts/control-statements.ts',
@@ -267,7 +267,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ON CONFLICT (directory) DO UPDATE SET control = excluded.control RETURNING 1)`,
     without: 'SELECT $1::text AS directory)',
     test: 'test/accounts/store/unconfirmed.test.ts',
-    title: 'a request is refused while the standby is paused, and served once the standby resumes',
+    title: 'requests about accounts are refused while the standby is paused, and served after it resumes',
   },
   'shared-clock': {
     file: 'src/replication/postgres/shared-clock.ts',
@@ -281,6 +281,6 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (keysIn(this.#store.messageTimes, range).length > 0) return false;',
     without: 'keysIn(this.#store.messageTimes, range);',
     test: 'test/replication/remembered-messages.test.ts',
-    title: 'a message without counts excludes its retry',
+    title: 'after a message without counts, a retry of the same message does not count',
   },
 };

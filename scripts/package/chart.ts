@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { settings } from '../../src/contract/config-schema.ts';
 import type { PackageFile } from './stage.ts';
 
-/** Settings that the chart sets itself. */
+/** Settings that the templates of the chart set. Users cannot set them. */
 const ofTheChart: ReadonlySet<string> = new Set([
   'config',
   'data',
@@ -16,7 +16,7 @@ const ofTheChart: ReadonlySet<string> = new Set([
   'opsListen',
 ]);
 
-/** Returns the files of the Helm chart, with the packaged version. */
+/** Returns the files of the Helm chart, with the version of the package. */
 export function filesOfChart(root: string, version: string): readonly PackageFile[] {
   const folder = join(root, 'packaging/chart');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -31,7 +31,7 @@ function finished(path: string, text: string, version: string): string {
   return path === 'values.schema.json' ? withSettings(text) : text;
 }
 
-/** Makes the installation reject unknown settings, before a pod starts. */
+/** Adds the settings to the schema of the values, so that the installation rejects unknown settings. */
 function withSettings(text: string): string {
   const schema = JSON.parse(text);
   const names = settings.filter(({ key }) => !ofTheChart.has(key)).flatMap(({ key, option }) => [key, option]);

@@ -12,12 +12,12 @@ export interface Commit {
 /** @returns `undefined` if git is missing, or if `root` is not the root of a checkout with a commit */
 export function readCommit(root: string, env: NodeJS.ProcessEnv = process.env): Commit | undefined {
   const git = (...args: readonly string[]) => {
-    // The checkout can belong to another user.
+    // git would otherwise refuse a checkout that belongs to another user.
     const command = ['-c', `safe.directory=${root}`, ...args];
     const { status, stdout } = spawnSync('git', command, { cwd: root, env, encoding: 'utf8' });
     return status === 0 ? stdout.trim() : undefined;
   };
-  // The output is not empty in a folder of another checkout.
+  // The output is not empty if `root` is a folder inside another checkout.
   if (git('rev-parse', '--show-cdup') !== '') return undefined;
   const [id, time] = git('log', '-1', '--format=%H %ct')?.split(' ') ?? [];
   const changes = git('status', '--porcelain');
@@ -31,7 +31,7 @@ export function formatSource(version: string, commit: Commit | undefined): strin
   return `flagmeter ${version}, commit ${commit.id}${commit.hasChanges ? ' with uncommitted changes' : ''}`;
 }
 
-/** Returns the command that tags the release, or the reason not to tag the commit. */
+/** Returns the command that tags the release, or the reason why the commit must not be tagged. */
 export function formatTagging(version: string, commit: Commit | undefined): string {
   const command = `git tag -a v${version} -m 'flagmeter ${version}'`;
   if (commit === undefined) return `To tag the release, in a checkout: ${command} COMMIT`;

@@ -9,7 +9,7 @@ import { listComponents } from './parts.ts';
 import { sbomText } from './sbom.ts';
 import type { Target } from './targets.ts';
 
-/** Contents that each kind of package puts in its own places. */
+/** Contents that every kind of package has. Each kind puts them in different places. */
 export interface Contents {
   readonly root: string;
   readonly version: string;
@@ -44,12 +44,12 @@ export function listContents(of: {
   };
 }
 
-/** Returns a file of the project, as text. */
+/** Returns the text of a file of the project. */
 export function projectFile({ root }: Contents, path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** Compresses a text without a time or name, so that the same text results in the same bytes. */
+/** Compresses a text without a time or name, so that the same text always gives the same bytes. */
 export function gzipped(text: string): Buffer {
   return gzipSync(text, { level: 9 });
 }

@@ -2,7 +2,7 @@ import { type Contents, gzipped, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { PackageFile } from './stage.ts';
 
-/** Returns the locations of the contents on Debian and Ubuntu. */
+/** Returns the files of the package with their locations on Debian and Ubuntu. */
 export function filesOfDeb(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   const doc = 'usr/share/doc/flagmeter';
@@ -30,7 +30,7 @@ export function filesOfDeb(contents: Contents): readonly PackageFile[] {
   ];
 }
 
-/** The copyright in Debian's machine-readable format. */
+/** The copyright file in Debian's machine-readable format. */
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: flagmeter
 
@@ -43,7 +43,7 @@ Comment:
  has their licences, and flagmeter.cdx.json.gz lists them.
 `;
 
-/** Returns Debian's changelog, which describes the packaging. The changes of a version are in `changelog.gz`. */
+/** Returns the changelog of the packaging for Debian. The file `changelog.gz` has the changes of a version. */
 function changelog({ version, epoch }: Contents): string {
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   return `flagmeter (${version}-1) unstable; urgency=medium

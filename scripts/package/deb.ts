@@ -6,7 +6,7 @@ import { filesOfDeb } from './deb-files.ts';
 import { runTool } from './run-tool.ts';
 import { type PackageFile, stage } from './stage.ts';
 
-/** Builds a .deb. */
+/** Builds a Debian package. */
 export function makeDeb(wanted: {
   readonly contents: Contents;
   readonly architecture: string;
@@ -19,7 +19,7 @@ export function makeDeb(wanted: {
   const files = filesOfDeb(contents);
   stage(folder, files);
   stage(folder, controlFiles(contents, architecture, folder, files));
-  // A single thread, because the bytes would depend on how the work is split.
+  // Uses a single thread, because the compressed bytes depend on how threads split the work.
   const options = ['--root-owner-group', '--threads-max=1', ...(quick ? ['-Zgzip', '-z1'] : ['-Zxz'])];
   runTool('dpkg-deb', [...options, '--build', folder, file], 'dpkg', { SOURCE_DATE_EPOCH: `${contents.epoch}` });
 }
@@ -55,7 +55,7 @@ function control(contents: Contents, architecture: string, kib: number): string 
     .replace('@INSTALLED_SIZE@', String(kib));
 }
 
-/** Returns the checksum that dpkg compares an installed file with. */
+/** Returns the MD5 checksum of a file. dpkg compares installed files with it. */
 function md5(bytes: Buffer): string {
   return createHash('md5').update(bytes).digest('hex');
 }

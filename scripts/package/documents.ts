@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PackageFile } from './stage.ts';
 
-/** Lists the pages of `docs` with their pictures, and the alert rules, dashboard and examples that they refer to. */
+/** Lists the pages of `docs` and their pictures, and the files they refer to: alert rules, dashboard and examples. */
 export function documents(root: string, below: string): readonly PackageFile[] {
   const folder = join(root, 'docs');
   return readdirSync(folder, { recursive: true, withFileTypes: true })

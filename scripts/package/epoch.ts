@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Commit } from './commit.ts';
 
 /**
- * Returns the time of all files in the packages, in seconds: the time of the commit, so that two runs produce the same
- * bytes. `SOURCE_DATE_EPOCH` takes precedence. If the commit is unknown, it is the time of `package.json`, which `git
- * archive` sets to the time of the commit.
+ * Returns the time of all files in the packages, in seconds. It is the time of the commit, so that two runs produce the
+ * same bytes. `SOURCE_DATE_EPOCH` takes precedence. If the commit is unknown, it is the time of `package.json`, which
+ * `git archive` sets to the time of the commit.
  * @throws {Error} if `SOURCE_DATE_EPOCH` is not a number of seconds
  */
 export function readEpoch(root: string, commit: Commit | undefined, env: NodeJS.ProcessEnv = process.env): number {

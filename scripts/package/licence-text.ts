@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the licence of an npm package: its own file, else the section of its README, else the file in
- * `packaging/licences`.
- * @param folder of the package
- * @throws {Error} if no text is found: the licence must be shipped with the executable
+ * Returns the licence of an npm package: the text of its licence file, else of the section in its README, else of its
+ * file in `packaging/licences`.
+ * @param folder folder of the package
+ * @throws {Error} if no text is found, because the licence must be shipped with the executable
  */
 export function licenceText(root: string, folder: string, name: string): string {
   const ours = join(root, 'packaging/licences', `${name.replace('/', '-')}.txt`);
@@ -21,7 +21,7 @@ function findFile(folder: string): string | undefined {
   return name === undefined ? undefined : read(join(folder, name));
 }
 
-/** Finds the section of the README. A heading alone, or with the name of a licence, is not a licence text. */
+/** Finds the licence section of the README. A section with no text, or only a licence's name, does not count. */
 function findSection(folder: string): string | undefined {
   const [name] = readdirSync(folder).filter((each) => /^readme\b/i.test(each));
   if (name === undefined) return undefined;

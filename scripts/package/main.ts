@@ -1,7 +1,7 @@
 /**
- * `npm run package`: builds the packages in dist/packages. For each target these are a tar.gz, a .deb, an SBOM and the
- * notices of its contents; and the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one commit
- * produce the same bytes. It prints the version, the commit, and the command that tags the release.
+ * `npm run package`: builds the packages in dist/packages. Each target has a tar.gz, a .deb, an SBOM and the notices of
+ * third-party code. There are also the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one
+ * commit produce the same bytes. The command prints the version, the commit, and the command that tags the release.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ function read(argv: readonly string[]): { readonly out: string; readonly wanted:
   return { out: values.out, wanted };
 }
 
-/** @returns path of the executable */
+/** Builds the executable of a target. @returns its path */
 function build(target: Target): string {
   execFileSync(process.execPath, ['build.ts', '--target', target], { cwd: root, stdio: 'inherit' });
   return join(root, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);

@@ -4,13 +4,13 @@ import { helpText } from '../../src/commands/help.ts';
 
 interface Edition {
   readonly version: string;
-  /** Time in seconds. */
+  /** Date of the manual pages, in seconds since 1970. */
   readonly epoch: number;
 }
 
 /**
- * Returns the manual pages, from the help texts: `flagmeter(1)` with all commands, and `flagmeter-serve(1)` with all
- * settings.
+ * Returns the manual pages, which are made from the help texts. `flagmeter(1)` describes all commands, and
+ * `flagmeter-serve(1)` all settings.
  */
 export function manPages(edition: Edition): Readonly<Record<string, string>> {
   return { 'flagmeter.1': overviewPage(edition), 'flagmeter-serve.1': servePage(edition) };
@@ -86,12 +86,12 @@ function head(name: string, { version, epoch }: Edition): string {
   return `.\\" Written from the help texts.\n.TH ${name.toUpperCase()} 1 ${day} "flagmeter ${version}" "User Commands"\n`;
 }
 
-/** Formats a text with its line breaks. Lines are 100 columns wide, more than a page, so the indentation is removed. */
+/** Formats a text with its line breaks. Removes the indentation, because its 100 columns are wider than a page. */
 function verbatim(text: string): string {
   return `.PP\n.in 0\n.nf\n${text.trim().split('\n').map(roff).join('\n')}\n.fi\n.in\n`;
 }
 
-/** Escapes a text so that nothing in it is a roff instruction. */
+/** Escapes a text, so that roff reads nothing in it as an instruction. */
 function roff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

@@ -9,8 +9,8 @@ JavaScriptCore as described at its address, replace node_modules/bun by your Bun
 const rule = `\n${'-'.repeat(78)}\n\n`;
 
 /**
- * Returns the notices shipped with the executable. Equal licence texts are printed once, under the names of their
- * parts.
+ * Returns the notices that are shipped with the executable. A licence text that several parts share is printed once,
+ * below their names.
  */
 export function noticesText(parts: readonly Component[]): string {
   const headings = new Map<string, string[]>();

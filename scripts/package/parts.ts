@@ -7,19 +7,19 @@ import { licenceText } from './licence-text.ts';
 export interface Component {
   readonly name: string;
   readonly version?: string;
-  /** An SPDX expression; undefined if there are several. */
+  /** SPDX expression of the licence; `undefined` if there are several licences. */
   readonly license?: string;
   readonly url?: string;
-  /** A package URL. */
+  /** Package URL (purl) of the component. */
   readonly purl?: string;
-  /** Text of the licence, as published. */
+  /** Text of the licence, as its author published it. */
   readonly text?: string;
   readonly parts?: readonly Component[];
 }
 
 /**
  * Lists all third-party code in an executable.
- * @param executable the build has written the names of the npm packages next to it
+ * @param executable its path; a file next to it contains the names of the npm packages
  * @throws {Error} if a package does not declare its licence, or the licence text is missing
  */
 export function listComponents(root: string, executable: string): readonly Component[] {
@@ -70,7 +70,7 @@ function listNativeComponents(root: string): readonly Component[] {
   ];
 }
 
-/** @param names the constants that form the version @throws {Error} if a constant is missing */
+/** Returns a version in a C header. @param names constants that form the version @throws {Error} if one is missing */
 function versionIn(header: string, names: readonly string[]): string {
   const text = readFileSync(header, 'utf8');
   const numbers = names.map((name) => new RegExp(`#define\\s+${name}\\s+(\\d+)`).exec(text)?.[1]);
@@ -78,7 +78,7 @@ function versionIn(header: string, names: readonly string[]): string {
   return numbers.join('.');
 }
 
-/** `src/accounts/common-passwords.br`. */
+/** Describes the password list in `src/accounts/common-passwords.br`. */
 function describePasswordList(root: string): Component {
   return {
     name: 'SecLists (common passwords)',

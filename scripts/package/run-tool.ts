@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * Runs a program to its end.
- * @param debian the Debian package that contains it
+ * @param debian the Debian package that contains the program
  * @throws {Error} if the program is missing or fails
  */
 export function runTool(

@@ -6,7 +6,7 @@ import type { Target } from './targets.ts';
 /** Version of the CycloneDX format. */
 export const sbomSpec = Spec.Spec1dot6;
 
-/** Returns the bill of materials of an executable. @param sha256 of the executable */
+/** Returns the bill of materials of an executable. @param sha256 digest of the executable */
 export function sbomText(
   parts: readonly Component[],
   about: { readonly version: string; readonly target: Target; readonly epoch: number; readonly sha256: string },
@@ -48,7 +48,7 @@ function createComponent(
   });
 }
 
-/** Returns a UUID (RFC 9562, version 8) of the executable, derived from its bytes. */
+/** Returns a UUID (RFC 9562, version 8) that is derived from the bytes of the executable. */
 function serialNumber(sha256: string): string {
   const hex = createHash('sha256').update(`flagmeter sbom ${sha256}`).digest('hex');
   const fields = [

@@ -7,7 +7,7 @@ export interface PackageFile {
   readonly path: string;
   /** Content of the file: text or bytes, or the path of the file to copy. */
   readonly content: string | Buffer | { readonly sourcePath: string };
-  /** Octal; 0o644 by default. */
+  /** File mode; 0o644 by default. */
   readonly mode?: number;
 }
 

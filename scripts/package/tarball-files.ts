@@ -2,7 +2,7 @@ import { type Contents, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { PackageFile } from './stage.ts';
 
-/** Returns the archive's contents: one directory, for any distribution. */
+/** Returns the files of the archive. They are in one directory, which suits any distribution. */
 export function filesOfTarball(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   return [

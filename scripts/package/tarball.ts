@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { runTool } from './run-tool.ts';
 import { type PackageFile, stage } from './stage.ts';
 
-/** Builds a tar.gz with one directory: entries sorted, owned by root, with one time. */
+/** Builds a tar.gz with one directory. Its entries are sorted, owned by root, and have the same time. */
 export function makeTarball(wanted: {
   readonly folder: string;
   readonly files: readonly PackageFile[];

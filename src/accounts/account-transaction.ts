@@ -15,7 +15,7 @@ import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
 import type { KeyRange, MemoryTable, Transaction } from './store/account-store.ts';
 
-/** Sequences of numbers, by name. */
+/** Names of the number sequences from which records take their numbers. */
 type Sequence =
   | 'application'
   | 'environment'
@@ -34,13 +34,13 @@ type Sequence =
   | 'linkedIdentity'
   | 'audit';
 
-/** Committed records by application. */
+/** Lookups of committed records by application id. */
 type ByApplication = Pick<Accounts, 'getFeatures' | 'getMetrics' | 'getScans' | 'getApplicationKeys'>;
 
 /** Queues an event for the webhooks of a team, in the transaction of the change that causes the event. */
 export type Announce = (tx: Transaction, event: WebhookEvent) => void;
 
-/** The transaction of a change of accounts: reads the accounts, and collects writes and audit log entries. */
+/** A transaction that changes accounts. It reads the accounts, and collects writes and audit log entries. */
 export class AccountTransaction implements Accounts, Transaction {
   readonly #tx: Transaction;
   readonly #onDisk: ByApplication;
@@ -111,10 +111,7 @@ export class AccountTransaction implements Accounts, Transaction {
     return byAge(keys.values());
   }
 
-  /**
-   * Writes an entry into the audit log.
-   * @param teamId the team that may read the entry
-   */
+  /** Writes an entry into the audit log. @param teamId the team that may read the entry */
   note(
     action: AuditAction,
     teamId: string | null,
@@ -174,7 +171,7 @@ interface Authorship {
 
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/** The user or API key with this id, under its current name; an unauthenticated caller if the id is absent. */
+/** Returns the user or API key with this id and its current name, or an unauthenticated caller if the id is absent. */
 export function findActor(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string | undefined,

@@ -14,20 +14,18 @@ import type {
 } from '../storage/lmdb/records.ts';
 import { mustExist } from './checks.ts';
 
-/**
- * Teams and their resources, read-only. A directory shows the committed state; a transaction also shows pending writes.
- */
+/** Teams and their resources, read-only. A directory has the committed state; a transaction also has pending writes. */
 export interface Accounts {
   readonly teams: ReadonlyMap<string, Team>;
   readonly users: ReadonlyMap<string, User>;
   /** API keys by `clientId`. */
   readonly apiKeys: ReadonlyMap<string, ApiKey>;
   readonly applications: ReadonlyMap<string, Application>;
-  /** The clients that teams registered, by `clientId`. */
+  /** Sign-in clients of teams, by `clientId`. */
   readonly clients: ReadonlyMap<string, OAuthClient>;
   readonly webhooks: ReadonlyMap<string, Webhook>;
   readonly identityProviders: ReadonlyMap<string, IdentityProvider>;
-  /** Pending removals from disk. */
+  /** Deletions whose data has not been removed from disk yet. */
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** Declared features by name. */
   getFeatures(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
@@ -45,7 +43,7 @@ export function ofTeam<T extends { readonly teamId: string | null }>(
   return [...records.values()].filter((record) => record.teamId === teamId);
 }
 
-/** A record of a team. @throws {Refusal} `not_found`, also for a record of another team */
+/** Returns a record if it belongs to the team. @throws {Refusal} `not_found`, also for a record of another team */
 export function mustBelong<T extends { readonly teamId: string | null }>(
   what: string,
   record: T | undefined,

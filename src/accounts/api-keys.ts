@@ -16,12 +16,12 @@ import { dropPrivateViews } from './views.ts';
 export const secretOverlapMs = 24 * 3_600_000;
 
 /**
- * The hash of an API key without a secret. No known secret has this hash. The check of a secret compares the hash
- * anyway, so that a failure takes equally long.
+ * The hash of an API key without a secret. No known secret has this hash. Secrets are still compared with it, so that a
+ * rejection takes as long as for a key with a secret.
  */
 export const noSecretHash = '0'.repeat(64);
 
-/** A credential that an API key has in place of a secret. */
+/** A credential of an API key that has no secret. */
 interface Credential {
   readonly publicKeys?: readonly PublicKey[];
   readonly trust?: Trust;
@@ -146,7 +146,7 @@ export function deleteApiKey(directory: Directory, teamId: string, clientId: str
   });
 }
 
-/** The API key with these credentials, or `undefined`. The check takes equally long for an unknown client. */
+/** Returns the API key with these credentials, or `undefined`. The check of an unknown client takes equally long. */
 export function verifyClient(
   accounts: Pick<Accounts, 'apiKeys'>,
   clientId: string,
@@ -232,9 +232,7 @@ function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
 
 const dayMs = 24 * 3_600_000;
 
-/**
- * Days until the expiry of an API key, rounded up. `undefined` before the announcement period, and after the expiry.
- */
+/** Days until an API key expires, rounded up. `undefined` before the announcement period and after the expiry. */
 export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
@@ -245,7 +243,7 @@ export function expiringKeys({ apiKeys, clock }: Pick<Directory, 'apiKeys' | 'cl
   return [...apiKeys.values()].filter((apiKey) => expiringDays(apiKey, now) !== undefined);
 }
 
-/** Days before the expiry of an API key that are to be announced now; `undefined` if no announcement is due. */
+/** The entry of `expiryDays` that is to be announced now; `undefined` if no announcement is due. */
 function dueFor(apiKey: ApiKey, now: number): number | undefined {
   const left = expiringDays(apiKey, now);
   const days = expiryDays.find((each) => left !== undefined && left <= each);
@@ -253,7 +251,7 @@ function dueFor(apiKey: ApiKey, now: number): number | undefined {
 }
 
 /**
- * Announces the expiry of API keys, twice for each key, whatever the number of nodes.
+ * Announces the expiry of each API key twice, regardless of the number of nodes.
  * @param isWanted true if a webhook of the team receives the event
  */
 export async function announceExpiringKeys(directory: Directory, isWanted: (teamId: string) => boolean): Promise<void> {

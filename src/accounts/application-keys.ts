@@ -66,7 +66,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // A key can be rotated again after its successor was deleted. Its promised time is not extended.
+    // A key can be rotated again after its successor was deleted. It then expires no later than promised.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     tx.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
@@ -112,13 +112,16 @@ export function adoptKey(
 /** Printable ASCII without spaces, because a token is sent in a header. */
 const tokenPattern = /^[!-~]+$/;
 
-/** Minimum length of the secret part of a token. An unauthenticated sender could guess a shorter secret. */
+/** Minimum length of the secret part of a token. Anyone could guess a shorter secret. */
 const shortestSecret = 16;
 
 export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
 export const adoptedBefore = 'The token is already a key of an application';
 
-/** Checks the limit of keys. Of a rotated key, only the successor counts. @throws {Refusal} `plan_limit` */
+/**
+ * Checks the maximum number of keys. A rotated key does not count, but its successor does. @throws {Refusal}
+ * `plan_limit`
+ */
 function checkCount(tx: AccountTransaction, application: Application): void {
   checkTierLimit(getTier(tx, application), 'keys', tx.getApplicationKeys(application.id).filter(isCounted).length + 1);
 }
@@ -186,7 +189,7 @@ function describeTarget({ id, name }: ApplicationKey): AuditEntry['target'] {
   return { type: 'key', id, name };
 }
 
-/** Lists the Backend keys of an application that have leaked: a packet contained them. */
+/** Lists the leaked Backend keys of an application. A key has leaked if a packet contained it. */
 export function listLeakedKeys(
   { getApplicationKeys, leakedAt }: Pick<Directory, 'getApplicationKeys' | 'leakedAt'>,
   applicationId: string,

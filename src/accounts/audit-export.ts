@@ -13,7 +13,7 @@ interface ExportCounts {
   failed: number;
 }
 
-/** Number of entries to read before yielding to other requests. */
+/** Number of entries to read before other requests are processed. */
 const stride = 200;
 
 /**
@@ -55,7 +55,7 @@ export class AuditExport {
       this.counts.made += 1;
       return this.#number;
     } catch (error) {
-      this.#last = undefined; // Some of the lines can have been written.
+      this.#last = undefined; // The files might contain some of the lines.
       this.#tellFailure(error as Error);
       return -1;
     }
@@ -90,7 +90,7 @@ export class AuditExport {
     const same = audit.get(auditKey(number));
     if (same !== undefined) return formatLine(same) === formatLine(this.#last);
     const [newest] = audit.getRange({ reverse: true, limit: 1 });
-    return newest === undefined || newest.value.number > number; // Retention has removed it.
+    return newest === undefined || newest.value.number > number; // The exported entry has expired.
   }
 
   /** Finds the latest entry of the log that is in a file. */
@@ -123,7 +123,7 @@ export class AuditExport {
     return entries.length === stride;
   }
 
-  /** Groups entries by file, in order. After a crash, all entries before the last exported entry are in the files. */
+  /** Groups consecutive entries by file. After a crash, a file contains all entries before its last entry. */
   #groupRuns(entries: readonly AuditEntry[]): readonly Run[] {
     const runs: Run[] = [];
     for (const entry of entries) {
@@ -145,12 +145,12 @@ function formatLine(entry: AuditEntry): string {
   return JSON.stringify(showEntry(entry));
 }
 
-/** The file of a UTC day. */
+/** Returns the path of the file for a UTC day. */
 function auditFile(directory: string, at: number): string {
   return join(directory, `audit-${new Date(at).toISOString().slice(0, 10)}.ndjson`);
 }
 
-/** The complete lines of a file; an empty set if the file does not exist. */
+/** Returns the complete lines of a file, or an empty set if the file does not exist. */
 async function readLines(path: string): Promise<ReadonlySet<string>> {
   try {
     const text = await readFile(path, 'utf8');
@@ -188,7 +188,7 @@ async function syncDirectory(directory: string): Promise<void> {
 const blockBytes = 4096;
 const lineFeed = 0x0a;
 
-/** The length up to the end of the last complete line. */
+/** Returns the length of a file up to the end of its last complete line. */
 async function wholeLength(file: FileHandle): Promise<number> {
   const block = Buffer.alloc(blockBytes);
   for (let end = (await file.stat()).size; end > 0; ) {

@@ -28,7 +28,7 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
-/** The application of an entry; `undefined` for other targets, and for keys in entries of an earlier release. */
+/** Returns the application of an entry; `undefined` for other targets, and for keys in entries of earlier releases. */
 export function findApplicationId({ applicationId, target }: AuditEntry): string | undefined {
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
@@ -52,8 +52,8 @@ const longest = 300;
 const most = 20;
 
 /**
- * The differences between two versions of the settings of an application, feature or metric, for the audit log. Never
- * pass a record with a secret.
+ * Returns the differences between two versions of the settings of an application, feature or metric, for the audit log.
+ * Never pass a record with a secret.
  */
 export function changesBetween(before: object, after: object): { readonly changes: readonly ChangedField[] } {
   const old = new Map<string, unknown>(Object.entries(before));

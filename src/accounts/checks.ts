@@ -10,7 +10,7 @@ export function checkName(what: string, name: string): void {
 }
 
 /**
- * Checks a name that can also occur in packets. Every name that is valid in packets can be declared.
+ * Checks a name that packets can also contain. Every name that is valid in packets is valid here.
  * @throws {Refusal} `invalid_name`
  */
 export function checkSentName(what: string, name: string): void {

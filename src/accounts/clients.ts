@@ -17,11 +17,11 @@ export interface WantedClient extends PlainClientSettings {
   readonly teamId: string;
   /** True if the client can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
   readonly confidential: boolean;
-  /** Keys by which a confidential client authenticates instead of a secret. */
+  /** Public keys of a confidential client that authenticates by a key instead of a secret. */
   readonly publicKeys?: readonly PublicKey[] | undefined;
 }
 
-/** A new client with its secret, which is not stored; `null` for a client without a secret. */
+/** A new client with its secret, which is not stored. The secret is `null` if the client authenticates without it. */
 export interface NewClient {
   readonly client: OAuthClient;
   readonly clientSecret: string | null;
@@ -86,16 +86,18 @@ const longestRedirectUri = 1024;
 /** The characters of a URI (RFC 3986 §2) except `#`: fragments are not allowed in redirect URIs (RFC 6749 §3.1.2). */
 const characters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/;
 
-/** A web address whose host is a name or an IPv4 address, without user and wildcard. */
+/** Matches an `https:` URI whose host is a name or an IPv4 address. User names and wildcards are not allowed. */
 const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/i;
 
-/** A loopback address (RFC 8252 §7.3). The groups are the text before the port, the port, and the rest. */
+/** Matches a loopback address (RFC 8252 §7.3). The groups are the text before the port, the port, and the rest. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
-/** The name of the local machine. The name can resolve to another host, so the port must match (RFC 8252 §8.3). */
+/**
+ * Matches a URI with the host `localhost`, which can resolve to another host. So its port must match (RFC 8252 §8.3).
+ */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 
-/** A private-use scheme, named after a domain of the app's maker (RFC 8252 §7.1). */
+/** Matches a URI with a private-use scheme, named after a domain of the app's maker (RFC 8252 §7.1). */
 const privateUse = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/?\/?[^/]/;
 
 /**
@@ -109,8 +111,8 @@ export function isRedirectUri(uri: string): boolean {
 }
 
 /**
- * True if the redirect URI of a request matches a registered URI. Both must be equal, except for the port of a loopback
- * address: an app chooses this port at run time (RFC 8252 §7.3).
+ * True if the redirect URI of a request matches a registered URI. The URIs must be equal, except for the port of a
+ * loopback address, which an app chooses at run time (RFC 8252 §7.3).
  */
 export function isSameRedirect(registered: string, uri: string): boolean {
   if (registered === uri) return true;
@@ -128,8 +130,8 @@ function isWellEscaped(uri: string): boolean {
 }
 
 /**
- * True if only one known site can receive the redirect. Any program can listen on a loopback port, and any app can
- * claim a private-use scheme (RFC 8252 §8.6).
+ * True if only one known site can receive the redirect. By contrast, any program can listen on a loopback port, and any
+ * app can claim a private-use scheme (RFC 8252 §8.6).
  */
 export function isOfKnownReceiver(uri: string): boolean {
   return web.test(uri);

@@ -81,7 +81,7 @@ function checkScan({ features, link, revision }: NewCodeScan): void {
   if (revision === undefined && link.includes('{revision}')) throw new Refusal('invalid_body', linkWithoutRevision);
 }
 
-/** True if a template is a web address whose host does not depend on the path. */
+/** True if a link template is an `http:` or `https:` URL whose host does not depend on the path. */
 function isLink(link: string): boolean {
   return (
     /^https?:\/\/[^\s/{}@\\]+\/\S*$/i.test(link) &&
@@ -103,12 +103,12 @@ export function linkTo(
   return template.replace(/\{(revision|path|line)\}/g, (_, name: keyof typeof values) => values[name]);
 }
 
-/** Encodes a text for a URL. JSON can have half of a surrogate pair, which cannot be encoded. */
+/** Encodes a text for a URL. Half of a surrogate pair is valid in JSON, but cannot be encoded. */
 function encoded(text: string): string {
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'));
 }
 
-/** Converts a scan to its stored form, which names each file once. */
+/** Converts a scan to its stored form, which contains the path of each file once. */
 function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   const numbers = new Map<string, number>();
   const paths: [string, readonly string[]][] = [];
@@ -127,7 +127,7 @@ function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   return { paths, features: [...named.values()] };
 }
 
-/** Features that earlier scans found and this scan did not, with the time of the first scan without them. */
+/** Returns the features that only earlier scans found, with the time of the first scan that missed them. */
 function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, at: number): CodeScan['missing'] {
   const missing = [...(before?.missing ?? []), ...(before?.features ?? []).map(([name]) => [name, at] as const)];
   return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);
@@ -168,7 +168,7 @@ type CodeOwners = ReadonlyMap<string, readonly string[]>;
 
 const merged = new WeakMap<CodeScan, { readonly scans: readonly CodeScan[]; readonly owners: CodeOwners }>();
 
-/** The owners by CODEOWNERS of the features of an application, from all of its scans. */
+/** Returns the owners of an application's features according to CODEOWNERS, from all scans of the application. */
 export function codeOwnersIn(scans: readonly CodeScan[]): CodeOwners {
   const [first] = scans;
   if (first === undefined) return new Map();

@@ -6,14 +6,14 @@ import { checkPathName } from './checks.ts';
 import type { Write } from './store/account-store.ts';
 import { LayeredRecords } from './store/layer.ts';
 
-/** Tables by application and name: declarations about names in packets, and scans of repositories. */
+/** Tables whose keys consist of an application id and a name. */
 type DeclarationTable = 'features' | 'metrics' | 'codeScans';
 
 export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
 }
 
-/** Identifies a state of the declarations of an application: every change of them changes the version. */
+/** Returns a version of an application's declarations. Every change of a declaration changes the version. */
 export function declarationsVersion(declared: readonly FeatureDeclaration[]): string {
   return `${declared.length} ${declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0)}`;
 }

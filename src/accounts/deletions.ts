@@ -11,7 +11,7 @@ export function requestDeletion(tx: AccountTransaction, deletion: Deletion): voi
 export function finishDeletion(directory: Directory, deletion: Deletion): Promise<void> {
   const { target, teamId } = deletion;
   return directory.change((tx) => {
-    if (!tx.has('deletions', deletionKey(deletion))) return; // Another node has completed it.
+    if (!tx.has('deletions', deletionKey(deletion))) return; // Another node has completed the deletion.
     tx.remove('deletions', deletionKey(deletion));
     tx.note(`${target.type}.erased`, teamId, target);
   });

@@ -33,9 +33,7 @@ export interface Directory extends DirectorySources, Accounts {
   findKey(text: string): KeyHolder | undefined;
   /** Records a use of a key. Uses and refusals stay in memory until the next `flush`. */
   recordUse(holder: KeyHolder): void;
-  /**
-   * Records once that a packet contained a Backend key, which has leaked. Starts the write to disk before it returns.
-   */
+  /** Records once that a packet contained a Backend key. Starts the write to disk before it returns. */
   recordLeak(holder: KeyHolder): void;
   /** Records that a message with a key was refused. */
   recordRefusal(holder: KeyHolder, code: RefusalCode): void;
@@ -50,19 +48,17 @@ export interface Directory extends DirectorySources, Accounts {
 
   /** Runs a change on a transaction: see `AccountStore.change`. */
   change<T>(change: (tx: AccountTransaction) => T): Promise<T>;
-  /** The same directory, but its changes have this authority. By default, the actor of a change is the system. */
+  /** Returns a directory whose changes have this authority. By default, the actor of changes is the system. */
   under(authority: Authority): Directory;
 }
 
-/** The actor of changes, and a check of their permission. */
+/** The actor of changes, and a check that permits or refuses each change. */
 interface Authority {
-  /** The network address of the actor. If absent, the actor remains the same. */
+  /** The network address of the actor. If absent, `id` is ignored, and the actor remains the same. */
   readonly address?: string;
   /** The id of a user or an API key. Absent for an unauthenticated caller. */
   readonly id?: string;
-  /**
-   * Called with the transaction of each change, after the checks added earlier. Throws if the change is not permitted.
-   */
+  /** Called with the transaction of each change, after earlier checks. Throws if the change is not permitted. */
   readonly check?: Check;
 }
 

@@ -15,7 +15,7 @@ import type { Directory } from './directory.ts';
 import { defaultSettings } from './feature-settings.ts';
 import { declare } from './features.ts';
 
-/** Maximum number of experiments of a feature, and of an application: all of them are in memory. */
+/** Maximum numbers of experiments of a feature and an application. They are limited because all are in memory. */
 const most = { feature: 20, application: 200 };
 
 export const tooManyExperiments = {
@@ -30,20 +30,21 @@ export const cannotStop = 'Only a running experiment can be stopped; an experime
 
 const dayMs = 86_400_000;
 
-/** Minimum length of an experiment, days: a week has each weekday once. */
+/** Minimum length of an experiment in days. Each weekday then occurs at least once. */
 const leastDays = 7;
-/** Maximum length of an experiment, days. */
+/** Maximum length of an experiment in days. */
 export const mostDays = 366;
 
 /**
- * The whole UTC days of an experiment, numbered from the epoch. `to` is exclusive, and `null` without a planned end.
+ * Returns the whole UTC days of an experiment, as numbers of days since the epoch. `to` is exclusive, and `null`
+ * without a planned end.
  */
 export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' | 'endAt'>) {
   return { from: Math.ceil(startAt / dayMs), to: endAt === null ? null : Math.floor(endAt / dayMs) };
 }
 
 /**
- * True if a running experiment might be complete at a time: its end has passed or, if the plan has a number of users,
+ * True if a running experiment might be complete at a time. Its end has passed or, if the plan has a number of users,
  * its first week has passed.
  */
 export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number): boolean {
@@ -149,7 +150,8 @@ export function stopExperiment(
 }
 
 /**
- * Freezes the result of an experiment whose plan is met, and announces the result. Only one of several nodes does so.
+ * Freezes the result of an experiment whose plan is met, and announces the result. If several nodes call this, only one
+ * of them freezes the result.
  * @returns true if this call froze the result
  */
 export function finishExperiment(
@@ -162,7 +164,7 @@ export function finishExperiment(
     const application = tx.applications.get(applicationId);
     const feature = tx.getFeatures(applicationId).get(name);
     const experiment = feature?.experiments?.find((each) => each.id === id);
-    // The experiment can have been stopped or deleted by now, or finished by another node.
+    // By now, the experiment might have been stopped or deleted, or another node might have finished it.
     if (application === undefined || feature === undefined || experiment === undefined) return false;
     if (experiment.result !== undefined) return false;
     const at = directory.clock.now();

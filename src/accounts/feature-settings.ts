@@ -55,8 +55,8 @@ export interface IntendedSplit {
 }
 
 /**
- * The intended split at a time: from the latest step of the rollout plan, or the feature's own split before the first
- * step.
+ * Returns the intended split at a time: the split of the latest rollout step, or the feature's own split before the
+ * first step.
  */
 export function intendedAt(
   { split, splitAt, rollout }: Pick<FeatureDeclaration, 'split' | 'splitAt' | 'rollout'>,
@@ -68,8 +68,8 @@ export function intendedAt(
 }
 
 /**
- * The intended split throughout a period; `null` if the feature has no intended split, or a step of the rollout plan
- * changes the split within the period.
+ * Returns the intended split of a whole period; `null` if the feature has no intended split, or if a step of the
+ * rollout plan changes the split within the period.
  */
 export function intendedThroughout(
   declaration: Parameters<typeof intendedAt>[0],

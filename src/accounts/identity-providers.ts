@@ -79,7 +79,7 @@ export function patchProvider(
     const patched = { ...provider, ...patch, updatedAt: directory.clock.now() };
     checkSettings(patched, rules);
     checkTeams(tx, patched);
-    // The stored secret would be sent to another service.
+    // Without this check, the stored secret of one issuer could be sent to another.
     if (patched.issuer !== provider.issuer && provider.clientSecret !== null && !('clientSecret' in patch))
       throw new Refusal('invalid_body', secretOfIssuer);
     tx.put('identityProviders', id, patched);
@@ -91,7 +91,7 @@ export function patchProvider(
 const secretOfIssuer = '`issuer` must be sent with `clientSecret`: the stored secret belongs to the previous issuer';
 
 /**
- * Deletes a provider. The identities of its issuer stay linked, in case the provider is set up again.
+ * Deletes a provider. Users stay linked to their identities at the issuer, in case the provider is created again.
  * @throws {Refusal} `not_found`
  */
 export function deleteProvider(directory: Directory, id: string): Promise<void> {
@@ -155,10 +155,10 @@ export function linkedIdentity(
   return reader.get('linkedIdentities', identityKey(issuer, subject));
 }
 
-/** The identities of a user, oldest first. */
+/** Returns the linked identities of a user, oldest first. */
 export function listIdentities(reader: Pick<Reader, 'get' | 'keys'>, userId: string): LinkedIdentity[] {
   const start = `${userId}.`;
-  // `~` sorts after every digit of a key.
+  // `~` sorts after all digits, so the range contains all keys of the user.
   const keys = [...reader.keys('userIdentities', { start, end: `${start}~` })];
   return keys
     .map((key) => reader.get('linkedIdentities', key.slice(start.length)))
@@ -172,7 +172,7 @@ export function putIdentity(tx: Transaction, linked: LinkedIdentity): void {
   tx.put('userIdentities', `${linked.userId}.${key}`, true);
 }
 
-/** Removes the records of a link, without an audit log entry. */
+/** Removes the records that link a user to an identity, without an audit log entry. */
 export function removeIdentity(tx: Transaction, { issuer, subject, userId }: LinkedIdentity): void {
   const key = identityKey(issuer, subject);
   tx.remove('linkedIdentities', key);

@@ -59,13 +59,14 @@ export function withdrawLink(tx: AccountTransaction, user: User, now: number): v
 export const noLink = 'The user has neither an invitation nor a reset link';
 
 /**
- * The link of a user, possibly expired. A new password invalidates it, even if an earlier release sets the password.
+ * Returns the link of a user, which might have expired. A new password invalidates the link, even if an earlier release
+ * of this software sets the password.
  */
 export function findInvitation({ invitation, passwordHash }: User): Invitation | undefined {
   return invitation?.of === passwordId(passwordHash) ? invitation : undefined;
 }
 
-/** The user for whom a link is valid; `undefined` if it was used, replaced or withdrawn, or has expired. */
+/** Returns the user of a valid link; `undefined` if the link was used, replaced or withdrawn, or has expired. */
 export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, now: number): User | undefined {
   if (!tokenForm.test(token)) return undefined;
   const hash = hashSecret(token);
@@ -75,8 +76,8 @@ export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, no
 }
 
 /**
- * Uses up a link in a transaction. The caller then adds the user's choice: a password, or an account at an identity
- * provider. If two requests have the same link, only one succeeds.
+ * Redeems a link in a transaction. The caller then stores the user's choice: a password, or an account at an identity
+ * provider. Only one of two requests with the same link succeeds.
  * @returns the user without the link; `undefined` if `userOfLink` finds no user
  */
 export function redeemInvitation(tx: AccountTransaction, token: string, now: number): User | undefined {

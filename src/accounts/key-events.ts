@@ -6,7 +6,7 @@ import type { AccountTransaction } from './account-transaction.ts';
 
 interface KeyEventsDeps {
   readonly now: () => number;
-  /** Finds the stored key with a hash. */
+  /** Finds the stored key by its hash. */
   readonly findKey: (hash: string) => ApplicationKey | undefined;
   readonly change: (change: (tx: AccountTransaction) => void) => Promise<void>;
 }
@@ -62,8 +62,7 @@ export class KeyEvents {
   }
 
   /**
-   * Writes all recorded events to disk.
-   * @throws {Refusal} `store_unavailable`; the events are then kept for the next flush
+   * Writes all recorded events to disk. @throws {Refusal} `store_unavailable`; the next flush then writes the events
    */
   async flush(): Promise<void> {
     const uses = new Map(this.#uses);
@@ -73,7 +72,7 @@ export class KeyEvents {
       for (const hash of new Set([...uses.keys(), ...leaks.keys(), ...refusals.keys()])) {
         const key = tx.get('applicationKeys', hash);
         if (!key) continue;
-        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node can have recorded a later use.
+        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node might have recorded a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         const refused = plus(key.refused, refusals.get(hash));
         tx.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt, ...(refused && { refused }) });
@@ -93,8 +92,8 @@ export class KeyEvents {
 }
 
 /**
- * Announces the leak of a key, once: a node that sees the leak later finds the record. The time of the event is the
- * time of the record, so that a webhook that subscribed between the leak and the record is notified.
+ * Announces the leak of a key once. A node that sees the leak later finds its record. The event has the time of the
+ * record, so that it also reaches webhooks that were created between the leak and the record.
  */
 function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
   const application = tx.applications.get(key.applicationId);
@@ -165,7 +164,7 @@ export class ApiKeyUses {
     await this.#deps.change((tx) => {
       for (const [clientId, use] of due) {
         const key = tx.apiKeys.get(clientId);
-        // Another node can have recorded a later use.
+        // Another node might have recorded a later use.
         if (key === undefined || !isDue(key, use)) continue;
         const { at, subject = key.lastSubject } = use;
         const lastSubject = subject !== undefined && { lastSubject: subject };
@@ -187,7 +186,7 @@ interface Tally {
 
 type RefusalTallies = ReadonlyMap<string, Tally>;
 
-/** Counts of refused messages of known keys that are not on disk yet. */
+/** Refused messages with known keys, counted in memory until the counts are on disk. */
 export class UnwrittenRefusals {
   #tallies = new Map<string, Tally>();
   readonly #taken = new Set<RefusalTallies>();
@@ -207,7 +206,7 @@ export class UnwrittenRefusals {
     return [...this.#taken, this.#tallies].reduce((sum, each) => plus(sum, each.get(hash)), refused);
   }
 
-  /** Takes the refusals added since the last call, to write them. Call `written` or `giveBack` afterwards. */
+  /** Takes the refusals since the last call. The caller writes them, and then calls `written` or `giveBack`. */
   take(): RefusalTallies {
     const taken = this.#tallies;
     this.#tallies = new Map();
@@ -237,7 +236,7 @@ export class UnwrittenRefusals {
   }
 }
 
-/** The stored refusals plus the refusals of a tally. */
+/** Returns the sum of the stored refusals and the refusals of a tally. */
 function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRefusals | undefined {
   if (tally === undefined) return stored;
   const reasons: Record<string, number> = { ...stored?.reasons };
@@ -245,7 +244,7 @@ function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRef
   return { count: (stored?.count ?? 0) + tally.count, lastAt: Math.max(stored?.lastAt ?? 0, tally.lastAt), reasons };
 }
 
-/** Uses, leaks and refusals of keys that a thread recorded since it last sent its records. */
+/** Uses, leaks and refusals of keys that a thread has recorded and not sent yet. */
 export interface ThreadKeyEvents {
   /** Times of last uses by the key's hash, Unix milliseconds. */
   readonly uses: ReadonlyMap<string, number>;

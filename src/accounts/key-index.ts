@@ -111,8 +111,8 @@ export interface KeyHolder {
 }
 
 /**
- * The environment with a name from another service. Case is ignored if only one environment matches: `production` then
- * finds `Production`.
+ * Finds the environment with a name from another service. Case is ignored if only one environment matches: `production`
+ * then finds `Production`.
  */
 export function environmentNamed(environments: KeyHolder['environments'], name: string): Environment | undefined {
   const exact = environments.get(name);

@@ -61,8 +61,8 @@ function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: R
 }
 
 /**
- * Removes a user from a team. A user without another team is deleted, because nobody could see or delete that user
- * later.
+ * Removes a user from a team. A user without another team is deleted, because nobody could see or delete the user
+ * afterwards.
  * @throws {Refusal} `not_found`, `conflict` if the user is the last Admin of the team
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
@@ -86,7 +86,7 @@ export function removeMembership(tx: AccountTransaction, user: User, teamId: str
   return left;
 }
 
-/** @throws {Refusal} `not_found`: the same for an unknown user and for a member of other teams only */
+/** @throws {Refusal} `not_found`, with the same message for an unknown user as for a user of other teams */
 export function findMember(accounts: Accounts, teamId: string, userId: string): User {
   const user = accounts.users.get(userId);
   return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
@@ -121,8 +121,8 @@ function isTeamAdmin(user: User, teamId: string): boolean {
 }
 
 /**
- * Adds a user to a team. A reset link of the user becomes invalid, because the creator of the link does not manage the
- * user in the new team.
+ * Adds a user to a team. A reset link of the user becomes invalid, because its creator need not be an Admin of the new
+ * team.
  * @param role role in the team, if not the default role
  * @throws {Refusal} `plan_limit`
  */

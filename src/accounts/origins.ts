@@ -53,7 +53,7 @@ function patternThatAllows(patterns: readonly string[], origin: string): string 
   return patterns.find((pattern) => originMatcher([pattern])(origin));
 }
 
-/** True for a single origin. Repeated headers are joined with commas, which are not allowed in an origin. */
+/** True if a header contains one origin. Repeated headers are joined with commas, which an origin cannot contain. */
 export function isOneOrigin(header: string): boolean {
   return !header.includes(',');
 }
@@ -83,7 +83,7 @@ function parseOrigin(pattern: string): string | Wildcard | undefined {
   if (apex === undefined) return undefined;
   const hostAt = apex.indexOf('://') + '://'.length;
   const host = apex.slice(hostAt);
-  // IP addresses lack subdomains, and a name with an empty first label is not valid.
+  // An IP address has no subdomains, and the first label of a name must not be empty.
   if (/^(\.|\[|[\d.]+(:|$))/.test(host)) return undefined;
   return { start: apex.slice(0, hostAt), end: `.${host}` };
 }
@@ -111,7 +111,7 @@ interface OriginVerdict {
   readonly why: string;
 }
 
-/** Decides about an origin as packet admission does, and explains the decision. */
+/** Returns whether packets with an origin are admitted, and by which pattern or for which reason not. */
 export function judgeOrigin(patterns: readonly string[], origin: string): OriginVerdict {
   const allowed = originMatcher(patterns)(origin);
   const by = patternThatAllows(patterns, origin) ?? null;

@@ -45,8 +45,8 @@ export function enteredTags(given: readonly string[]): readonly string[] {
 }
 
 /**
- * Owners under their current names. A deleted owner, or a user who has left the team of the application, becomes a text
- * with the name at the time of the declaration.
+ * Returns owners with their current names. A deleted owner, or a user who has left the team of the application, becomes
+ * a text with the name at the time of the declaration.
  */
 function showOwners(
   accounts: OwnerAccounts,
@@ -83,7 +83,7 @@ export function showOwned(declaration: FeatureDeclaration | undefined, { owners,
 export type FindUser = (email: string) => User | undefined;
 
 /**
- * The owners of a feature: its declared owners, or otherwise the owners of its files by CODEOWNERS.
+ * Returns the declared owners of a feature or, without them, the owners of its files according to CODEOWNERS.
  * @param findUser finds a user by e-mail address; by default it compares all users
  */
 export function findOwners(
@@ -102,9 +102,7 @@ export function findOwners(
   return { owners, ownersFrom: 'codeowners' };
 }
 
-/**
- * The member with an e-mail address from CODEOWNERS. Names such as `@ada` belong to the code host, and remain texts.
- */
+/** Returns the member with an e-mail address from CODEOWNERS. Names such as `@ada` belong to the code host. */
 function codeOwner({ teamId }: Application, name: string, findUser: FindUser): Owner {
   const user = name.startsWith('@') ? undefined : findUser(name);
   if (!user?.teams.includes(teamId)) return { type: 'text', id: null, name };

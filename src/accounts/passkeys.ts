@@ -16,13 +16,13 @@ export function passkeyKey(userId: string, id: string): string {
   return `${userId}.${id}`;
 }
 
-/** The passkeys of a user with their ids, oldest first. */
+/** Returns the passkeys of a user with their ids, oldest first. */
 export function listPasskeys(
   reader: Pick<Reader, 'get' | 'keys'>,
   userId: string,
 ): readonly (readonly [id: string, passkey: Passkey])[] {
   const start = passkeyKey(userId, '');
-  // `~` sorts after every digit of an id.
+  // `~` sorts after all digits, so the range contains all keys of the user.
   return [...reader.keys('passkeys', { start, end: `${start}~` })]
     .map((key) => [key.slice(start.length), reader.get('passkeys', key)!] as const)
     .sort(([, a], [, b]) => a.createdAt - b.createdAt);

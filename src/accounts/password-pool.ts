@@ -17,16 +17,14 @@ export interface PasswordPool {
    * caller are waiting
    */
   checkRoom(caller?: string): void;
-  /**
-   * Hashes a new password as `hashPassword` does. Throws as `checkRoom` does, and `invalid_body` for a common password.
-   */
+  /** Hashes a new password as `hashPassword` does. Throws as `checkRoom` does, or `invalid_body` if it is common. */
   hash(password: string, randomBytes: RandomBytes, caller: string): Promise<string>;
   /** Verifies a password as `verifyPassword` does. Also throws as `checkRoom` does. */
   verify(password: string, hash: string, caller?: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Maximum number of passwords waiting per thread: two seconds of work on a slow machine. */
+/** Maximum number of waiting passwords per thread. On a slow machine, this many passwords take two seconds. */
 const maxWaiting = 32;
 
 /** Each thread needs 19 MiB while hashing. One core remains for counting packets. */
@@ -34,7 +32,7 @@ const threads = Math.max(1, Math.min(4, usableCores() - 1));
 
 export const tooManyPasswords = 'Too many passwords are waiting';
 
-/** Limits for callers of the management API: one shared thread, and about a second of waiting work for each caller. */
+/** Limits for callers of the management API: one shared thread, and a second of waiting work for each caller. */
 const ofCallers = {
   atOnce: 1,
   waitingEach: 16,

@@ -5,13 +5,11 @@ import { resemblesOurs } from './reserved-names.ts';
 const { minCharacters, maxBytes } = passwordLength;
 
 /**
- * Minimum length of a forbidden part of an e-mail address. Shorter parts, such as `ada`, occur in many good passwords.
+ * Minimum length of a forbidden part of an e-mail address. Many good passwords contain shorter parts, such as `ada`.
  */
 const fewestOfAddress = 4;
 
-/**
- * The rule that a new password breaks, for a refusal; `undefined` if it is valid. Does not check for common passwords.
- */
+/** Returns the rule that a new password breaks; `undefined` if it breaks none. Ignores common passwords. */
 export function passwordFault(password: string, email: string): string | undefined {
   if ([...password].length < minCharacters) return `must have at least ${minCharacters} characters`;
   if (Buffer.byteLength(password) > maxBytes) return `must have at most ${maxBytes} bytes`;
@@ -20,7 +18,7 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
-/** The fault of a password typed twice, for people; `undefined` if it is valid. Does not check for common passwords. */
+/** Describes the fault of a password that was typed twice; `undefined` if it is valid. Ignores common passwords. */
 export function typedFault(
   { password, again }: { readonly password: string; readonly again: string },
   email: string,

@@ -52,8 +52,8 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /**
- * Verifies with Bun's argon2 if present: it takes half the time, and Node lacks argon2. Hashing does not use Bun's
- * argon2, which accepts no given salt.
+ * Verifies with Bun's argon2 if present, which takes half the time. Node has no argon2. Hashing cannot use Bun's
+ * argon2, because it does not accept a given salt.
  */
 async function verifyHash(password: string, hash: string): Promise<boolean> {
   const matches = globalThis.Bun?.password.verifySync(password, hash);
@@ -77,9 +77,9 @@ export function passwordId(passwordHash: string): string {
 }
 
 /**
- * Marks a password as temporary, because another person or a log might know it: the user must replace it at the next
- * sign-in. The mark contains the id of the password. The mark therefore ends with any change of the password, even by
- * an earlier release.
+ * Marks a password as temporary, because another person might know it or a log might contain it. The user must replace
+ * it at the next sign-in. The mark contains the id of the password, so any new password ends it, even if an earlier
+ * release sets that password.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -6,10 +6,10 @@ import { pick } from '../contract/shapes/fields.ts';
 import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
 const maxPublicKeys = 5;
-/** Lengths of the modulus of an RSA key in bits. With a longer modulus, signatures are slow to verify. */
+/** Lengths of the modulus of an RSA key in bits. Signatures with a longer modulus are slow to verify. */
 const rsaBits = { min: 2048, max: 8192 };
 /**
- * Public exponents of RSA keys. A small exponent allows forgery (FIPS 186-5 §5.1); a large exponent is slow to verify.
+ * Public exponents of RSA keys. Small exponents allow forgery (FIPS 186-5 §5.1); large exponents are slow to verify.
  */
 const exponents = { min: 65_537n, max: 2n ** 32n };
 
@@ -22,11 +22,7 @@ const kinds: readonly (readonly [kty: string, crv: string | undefined, SigningAl
 
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
-/**
- * Reads public keys (RFC 7517).
- * @param field field of the body, for refusals
- * @throws {Refusal} `invalid_body`
- */
+/** Reads public keys (RFC 7517). @param field field of the body, for refusals @throws {Refusal} `invalid_body` */
 export async function readPublicKeys(jwks: readonly Jwk[], field = 'publicKeys'): Promise<readonly PublicKey[]> {
   if (jwks.length === 0 || jwks.length > maxPublicKeys)
     throw new Refusal('invalid_body', `\`${field}\` must have 1 to ${maxPublicKeys} entries`);

@@ -1,11 +1,11 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** Name of the service in its pages, console and command line. */
+/** Name of this service as its pages, console and command line show it. */
 const ours = 'flagmeter';
 /** Matches the name of the service. In most fonts, "rn" looks like "m". */
 const likeOurs = /flag(?:m|rn)eter/;
 
-/** Look-alikes of the letters of our name. Unicode normalisation replaces other look-alikes. */
+/** Look-alikes of the letters in the name of this service. Unicode normalisation replaces all other look-alikes. */
 const lookAlikes: Readonly<Record<string, string>> = {
   f: 'ƒꞙϝ',
   l: 'iıɩιіӏⅼ1|!ǀƖł',
@@ -23,7 +23,7 @@ const folded = new Map(
 
 /**
  * Reduces a name to its appearance: drops case, accents, spaces, punctuation and invisible characters, and replaces
- * look-alikes. Only look-alikes of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
+ * look-alikes. Only look-alikes of letters in `flagmeter` are replaced, unlike in the skeleton of Unicode's UTS #39.
  */
 function computeSkeleton(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();

@@ -10,10 +10,7 @@ import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
 
-/**
- * Number of recovery codes per user. Each has 125 random bits: a plain hash requires at least 112 (OWASP ASVS 5.0,
- * 6.5.2).
- */
+/** Number of recovery codes per user. Each has 125 random bits; a plain hash requires 112 (OWASP ASVS 5.0, 6.5.2). */
 const recoveryCodeCount = 10;
 const recoveryCodeGroups = 5;
 
@@ -97,10 +94,7 @@ export function removeSecondFactors(tx: AccountTransaction, userId: string): voi
   for (const [id] of listPasskeys(tx, userId)) if (user !== undefined) removePasskey(tx, user, id);
 }
 
-/**
- * Replaces the recovery codes of a user in a transaction.
- * @throws {Refusal} `not_found` without an authenticator app
- */
+/** Replaces the recovery codes of a user. @throws {Refusal} `not_found` without an authenticator app */
 export function renewRecoveryCodes(
   tx: AccountTransaction,
   userId: string,
@@ -118,7 +112,7 @@ function newRecoveryCodes(randomBytes: RandomBytes) {
   return { shown, hashes: shown.map((code) => hashSecret(plain(code))) };
 }
 
-/** Converts a recovery code to lower case without separators, because people type codes differently. */
+/** Converts a recovery code to lower case without separators, because people type codes in different ways. */
 function plain(typed: string): string {
   return typed.toLowerCase().replace(/[\s-]/g, '');
 }
@@ -139,7 +133,8 @@ interface Totps {
   /** The URI from which an authenticator app reads the secret. @param account name of the user in the app */
   createUri(secret: string, issuer: string, account: string): string;
   /**
-   * The time step of a code, at most one step early or late (RFC 6238 §5.2); `undefined` if the code is not valid now.
+   * Returns the time step of a code, which may be one step early or late (RFC 6238 §5.2); `undefined` if the code is
+   * not valid now.
    * @param now Unix ms
    */
   findStep(secret: string, code: string, now: number): number | undefined;

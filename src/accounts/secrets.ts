@@ -25,10 +25,10 @@ export function keyPrefix(text: string): string {
   return text.slice(0, shownLength);
 }
 
-/** Matches the open part of an Unleash token: `project:environment.`. Project names can have dots. */
+/** Matches the part of an Unleash token before its secret: `project:environment.`. Project names can contain dots. */
 export const openPart = /^(?:\*|\[\]|[\w.~-]{1,100}):[\w~-]{1,100}\./;
 
-/** The secret part of an adopted token. Anyone can guess the names before the secret part. */
+/** Returns the secret part of an adopted token. The names before the secret part can be guessed. */
 export function secretPart(token: string): string {
   return token.slice(openPart.exec(token)?.[0].length ?? 0);
 }

@@ -48,10 +48,7 @@ export function patchSignInPolicy(
   });
 }
 
-/**
- * Checks that at least one user can sign in without a password, and at least one with a password while the provider is
- * down.
- */
+/** Checks that a user can sign in with a provider, and an Admin with a password while the provider is down. */
 function checkPasswords(
   tx: AccountTransaction,
   { passwords, breakGlass }: SignInPolicy,
@@ -76,7 +73,7 @@ function checkDomains({ domains }: SignInPolicy, providers: ProviderList): void 
     throw new Refusal('invalid_body', '`domains` must name existing identity providers');
 }
 
-/** The rule for the domain of an e-mail address. Subdomains have separate rules. */
+/** Returns the rule for the domain of an e-mail address. Subdomains have separate rules. */
 export function domainRule({ domains }: SignInPolicy, email: string): SignInPolicy['domains'][number] | undefined {
   const own = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   return domains.find(({ domain }) => domain.toLowerCase() === own);
@@ -97,9 +94,7 @@ export function requiredProvider(
   return policy.breakGlass.includes(id) ? undefined : domainRule(policy, email)?.providerId;
 }
 
-/**
- * Lets a user sign in with a password despite the policy, in a transaction: an operator has given the user a password.
- */
+/** Lets a user sign in with a password from an operator, despite the policy. */
 export function allowPassword(tx: AccountTransaction, user: User): void {
   if (mayUsePassword(tx, user)) return;
   const before = readSignInPolicy(tx);

@@ -15,13 +15,13 @@ export interface Rotation {
   readonly retired: readonly RetiredKey[];
 }
 
-/** All stored keys, from any process: the current key, then the others, newest first. */
+/** Returns all stored signing keys, also from other processes: the current key, then the others, newest first. */
 export function storedKeys({ signingKeys }: Pick<AccountTables, 'signingKeys'>): StoredKey[] {
   signingKeys.resetReadTxn();
   return inOrder(Array.from(signingKeys.getRange(), ({ value }) => value));
 }
 
-/** All keys that a transaction reads, in the order of `storedKeys`. */
+/** Reads all signing keys in a transaction, in the order of `storedKeys`. */
 export function readSigningKeys(tx: Pick<Transaction, 'keys' | 'get'>): StoredKey[] {
   const kids = [...tx.keys('signingKeys', { start: '', end: '~' })];
   return inOrder(kids.map((kid) => tx.get('signingKeys', kid)!));
@@ -61,10 +61,7 @@ export async function rotateSigningKey(store: KeyStore, now: number, alg?: Signi
   });
 }
 
-/**
- * Makes a key the signing key in a transaction. The previous key loses its private part.
- * @param made new key, not stored yet
- */
+/** Makes a key the signing key in a transaction, and removes the private part of the previous key. */
 export function putSigningKey(tx: Transaction, made: SigningKey, now: number): Rotation {
   const retired = readSigningKeys(tx)
     .filter(signs)
@@ -97,20 +94,14 @@ const generators = {
   EdDSA: () => generate('ed25519', {}),
 } as const satisfies Record<SigningAlgorithm, unknown>;
 
-/**
- * Generates a key pair without storing it. The `kid` is the thumbprint of the public key (RFC 7638).
- * @param now Unix milliseconds
- */
+/** Generates a key pair without storing it. The `kid` is the thumbprint of the public key (RFC 7638). */
 export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
   const { privateKey } = await generators[alg]();
   const privateJwk = privateKey.export({ format: 'jwk' });
   return { kid: await calculateJwkThumbprint(privateJwk), alg, privateJwk: { ...privateJwk }, createdAt: now };
 }
 
-/**
- * The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The allowlist keeps secret members
- * out.
- */
+/** The members of any public key (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The allowlist keeps secret members out. */
 export function publicMembers(jwk: Jwk): Jwk {
   return Object.fromEntries(
     ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),

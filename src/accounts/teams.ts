@@ -108,10 +108,7 @@ function describeTarget({ id, name }: Team): AuditEntry['target'] {
   return { type: 'team', id, name };
 }
 
-/**
- * True if a user or API key administers the installation, and may see data that belongs to no team. Only the Admins of
- * the oldest team do.
- */
+/** True if a caller may administer the installation and see data without a team: for Admins of the oldest team only. */
 export function isInstallationAdmin(
   accounts: Pick<Accounts, 'teams'>,
   caller: { roleIn(teamId: string): Role | undefined },
@@ -159,7 +156,7 @@ export function* countResources(accounts: Accounts, teamId: string): Generator<C
   }
 }
 
-/** The team whose limit a new team counts against if a member of `teamId` creates it. */
+/** Returns the team whose limit a new team counts against if a member of `teamId` creates the new team. */
 export function findOrigin({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }

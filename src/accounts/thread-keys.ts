@@ -12,8 +12,7 @@ const tables = ['applications', 'applicationKeys'] as const;
 const useEveryMs = 1000;
 
 /**
- * Application keys in a thread without the accounts. The thread with the accounts sends writes, and receives key
- * events.
+ * Application keys in a thread without accounts. The thread with the accounts sends writes, and receives key events.
  */
 export class ThreadKeys {
   readonly #clock: Clock;

@@ -21,7 +21,7 @@ export async function readTrust(
   { issuer, audience, subject, claims = {}, jwks }: WantedTrust,
   allowPrivate: boolean,
 ): Promise<Trust> {
-  // Issuers with given keys are never contacted.
+  // The service does not contact an issuer whose keys are given, so such an issuer can have a private address.
   if (!isIssuer(issuer, allowPrivate || jwks !== undefined))
     throw fault('issuer', 'must be the https: URL of a public issuer, without query and fragment');
   if (!isName(audience)) throw fault('audience', 'must have 1 to 256 bytes');
@@ -51,7 +51,7 @@ function fault(field: string, must: string): Refusal {
 }
 
 /*
- * Patterns for the subjects of workload tokens: `repo:shop/*:ref:refs/heads/main`. Colons and slashes separate
+ * Patterns for the subjects of workload tokens, such as `repo:shop/*:ref:refs/heads/main`. Colons and slashes separate
  * segments. The first two segments are literal. Otherwise a pattern could trust all owners of repositories at a public
  * issuer. Each later segment may have one asterisk, which stands for one or more characters of that segment.
  */

@@ -11,7 +11,7 @@ import { passwordFault, refusedPassword } from './password-rules.ts';
 import { newId } from './secrets.ts';
 import { checkTierLimit } from './tiers.ts';
 
-/** A new user. The first team is the primary one. */
+/** A new user. The first team is the primary team. */
 export type NewUser = Pick<
   User,
   'email' | 'name' | 'role' | 'teams' | 'passwordHash' | 'temporaryPasswordId' | 'invitation'
@@ -101,10 +101,7 @@ export function deleteUser(directory: Directory, id: string): Promise<void> {
   });
 }
 
-/**
- * The user with an e-mail address, ignoring case. Compares all users, so that timing does not reveal who has an
- * account.
- */
+/** Finds a user by e-mail address, ignoring case. Compares all users, so that timing does not reveal an account. */
 export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): User | undefined {
   const wanted = email.toLowerCase();
   let found: User | undefined;
@@ -138,7 +135,7 @@ function checkUser(
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
-  // An existing name or address can predate a rule.
+  // An unchanged name or address is not checked, because it might be older than a rule.
   const before = accounts.users.get(id ?? '');
   if (before?.name !== name) checkName('a user', name);
   if (before?.email !== email && !isEmail(email)) {

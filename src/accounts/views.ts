@@ -8,7 +8,7 @@ import { newId } from './secrets.ts';
 
 export const onlyAuthor = 'Only the author of a shared view can make it private';
 
-/** The views of an application that a caller sees: shared views, and the caller's own. */
+/** Returns the views of an application that a caller sees: shared views, and the caller's own views. */
 export function listViews({ views = [] }: Application, caller: string): readonly StoredView[] {
   return views.filter(({ shared, author }) => shared || author === caller);
 }
@@ -72,7 +72,7 @@ export function deleteView(directory: Directory, applicationId: string, caller: 
 }
 
 /**
- * Deletes the private views of a user or API key in a transaction: nobody else sees them.
+ * Deletes the private views of a user or API key in a transaction, because nobody else can see these views.
  * @param from limits the deletion to the applications of this team
  */
 export function dropPrivateViews(tx: AccountTransaction, authorId: string, from?: string): void {

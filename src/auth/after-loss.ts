@@ -22,8 +22,8 @@ const ended = [
 ] as const satisfies readonly TableName[];
 
 /**
- * Prepares the repair after PostgreSQL has lost acknowledged changes, which can include invalidations and changes of
- * passwords and rights. The repair ends all sessions, codes and access tokens, and never reuses a number.
+ * Prepares the repair after PostgreSQL has lost acknowledged changes, such as revoked tokens and changes of passwords
+ * or rights. The repair ends all sessions, codes and access tokens, and never reuses a record number.
  */
 export async function prepareRepair(clock: Pick<Clock, 'now'>, alg: SigningAlgorithm): Promise<Change<void>> {
   const signingKey = await newSigningKey(clock.now(), alg);

@@ -19,7 +19,7 @@ import type { Services } from './oauth/services.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
 import { userinfoEndpoints } from './oauth/userinfo.ts';
 
-/** Endpoints that pages of a public client can call, too. */
+/** Endpoints that a public client can also call from a web page of its own origin. */
 export const pageTokens = {
   tag: 'Tokens',
   description: 'Endpoints that issue and revoke the tokens of API keys and users.',
@@ -82,7 +82,7 @@ export const metadata = {
 
 export const accountEndpoints = [signIn, providers, clientTokens];
 
-/** Endpoints that pages of other origins cannot call, unless a response allows it. */
+/** Endpoints that web pages of other origins can call only if the response allows it. */
 export const authHost = [...accountEndpoints, metadata];
 
 export const authDescription: Group<Services> = {

@@ -41,7 +41,7 @@ export class ConsoleCallers {
   }
 
   /**
-   * Returns the session of a request's cookie, and records its use. `undefined` without a valid session.
+   * Returns the session of a request's cookie, and records its use. Returns `undefined` if the session is not valid.
    * @throws {UnauthorizedError} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined {
@@ -85,7 +85,7 @@ export class ConsoleCallers {
     };
   }
 
-  /** Reads the session of the cookie; `undefined` if invalid. Two cookies are rejected: one might be planted. */
+  /** Reads the session of the cookie; `undefined` if invalid. Two cookies are invalid: one might be an attacker's. */
   #read(request: Request): ConsoleSession | undefined {
     const { accountStore, directory } = this.#services;
     const values = Array.from(readCookies(request)).filter(([sent]) => sent === this.#cookie.name);
@@ -106,21 +106,21 @@ export class ConsoleCallers {
     if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
     this.#pending.add(key);
     const written = accountStore.change((tx) => {
-      const current = tx.get('sessions', key); // The session might have ended since.
+      const current = tx.get('sessions', key); // The session might have ended in the meantime.
       if (current !== undefined) tx.put('sessions', key, { ...current, refreshedAt: now });
     });
     void written.catch(() => {}).finally(() => this.#pending.delete(key));
   }
 }
 
-/** The header that marks requests of the console. No form can send it, and no preflight ever allows it. */
+/** The header that marks requests of the console. No form can send it, and no CORS preflight allows it. */
 const consoleHeader = 'flagmeter-console';
 
 /**
  * Creates the check that a request comes from a page of the console. The cookie of any other request is ignored (RFC
  * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set. Over plain HTTP,
- * browsers omit this header, except to loopback. There, the check relies on the console's own header, and on `Origin`
- * if present.
+ * browsers send this header only to loopback addresses. For other plain HTTP URLs, the check relies on the console's
+ * own header, and on `Origin` if present.
  * @param baseUrl the public URL of the base host
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
@@ -141,10 +141,10 @@ function isLoopback(hostname: string): boolean {
 
 /*
  * A console session has no tokens. Its cookie takes the place of the refresh token, but stays the same for the life of
- * the session. Whatever ends the sessions of a user also ends the console sessions.
+ * the session. A change that ends the sessions of a user also ends the console sessions.
  */
 
-/** Precision of the recorded last use. A commit per request would cost too much. */
+/** Minimum interval between two recorded uses. A commit for each request would cost too much. */
 const useMs = 5 * 60_000;
 
 /** Form of a cookie: session id and secret, 128 and 256 random bits. */
@@ -191,8 +191,8 @@ export function beginConsoleSession(
 }
 
 /**
- * The text of a cookie's secret for its hash. The secret of a refresh token is hashed without the prefix, so neither
- * secret can be used in place of the other.
+ * Returns the text that is hashed for the secret of a cookie. The secret of a refresh token is hashed without the
+ * prefix, so neither secret can be used in place of the other.
  */
 function prefixSecret(secret: string): string {
   return `console.${secret}`;

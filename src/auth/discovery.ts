@@ -65,7 +65,7 @@ export const discoveryEndpoints: readonly Endpoint<DiscoverySettings>[] = [
   discovery(oauthPath, 'getAuthorizationServerMetadata'),
 ];
 
-/** The route for an issuer with a path: RFC 8414 puts its well-known path in front of it (§3.1). */
+/** The metadata route of an issuer URL with a path. RFC 8414 §3.1 puts the well-known path in front of that path. */
 export function discoveryOfPath(settings: DiscoverySettings): readonly Route[] {
   const path = new URL(settings.issuer).pathname.replace(/\/$/, '');
   if (path === '') return [];
@@ -131,7 +131,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   };
 }
 
-/** Caching of the JWKS. Caches fetch it again before a new key signs. */
+/** Caching of the JWKS. Cached copies expire before a new key signs. */
 const caching = { contentType: 'application/jwk-set+json', maxAgeSeconds: publishedAheadSeconds };
 
 const Key = Type.Unsafe<PublicJwk>({

@@ -31,9 +31,7 @@ const betweenRoundsMs = 60_000;
 /** A token stays on the invalidation list longer than its lifetime, in case the clock is set back. */
 const leewayMs = 60_000;
 
-/**
- * Removes expired records of the auth host and old audit log entries in the background. Each round takes small steps.
- */
+/** Removes expired records of the auth host and old audit log entries in the background, in small steps. */
 export function sweepExpired(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
@@ -66,11 +64,11 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
       table: 'signIns',
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
-    // An earlier release deletes users without their passkeys.
+    // An earlier release deletes a user, but not the passkeys of the user.
     steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
-    // An earlier release deletes users without their authenticator apps.
+    // An earlier release deletes a user, but not the authenticator app of the user.
     steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
-    // An earlier release deletes applications without their code scans.
+    // An earlier release deletes an application, but not its code scans.
     steps({ table: 'codeScans', isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId) }),
     steps({
       table: 'applicationKeys',
@@ -81,7 +79,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),
     steps({
       table: 'linkedIdentities',
-      // An earlier release deletes users without their linked identities.
+      // An earlier release deletes a user, but not the linked identities of the user.
       isOver: (_, { userId }, reader) => !reader.has('users', userId),
       remove: (tx, _, linked) => removeIdentity(tx, linked),
     }),

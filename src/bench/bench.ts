@@ -31,7 +31,7 @@ import { runningServer } from './target.ts';
 
 /*
  * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, target.ts starts a server for each
- * combination of settings, and sweep-runner.ts drives it with the load generator of `load`. outcome.ts draws the
+ * combination of settings, and sweep-runner.ts drives it with the load generator of `load`. result.ts draws the
  * conclusions, and report.ts writes them.
  */
 
@@ -40,7 +40,7 @@ const usualReport = 'flagmeter-bench.html';
 /**
  * Measures this machine, or a running server.
  * @returns exit code: 0 if every acknowledged packet was reported, else 1
- * @throws {UsageError} for wrong options, and for a server that is not on this machine
+ * @throws {UsageError} for invalid options, and for a server that is not on this machine
  * @throws {Failure} if a stage fails, or the command was interrupted
  */
 export async function bench(given: Arguments, terminal: Terminal): Promise<number> {
@@ -108,14 +108,14 @@ const tmpfs = 0x01021994;
 interface TemporaryFolder {
   /** Absolute path. */
   readonly path: string;
-  /** True if the folder is in memory, where a flush costs nothing. */
+  /** True if the folder is in memory, where flushing to disk takes no time. */
   readonly isInMemory: boolean;
   remove(): void;
 }
 
 /**
  * Creates a folder that is removed at the latest when the process exits.
- * @param wanted its path, which must not exist; by default a new folder in the current directory
+ * @param wanted path of the folder, which must not exist; by default a new folder in the current directory
  * @throws {UsageError} if the path exists
  * @throws {Error} if it cannot be created
  */
@@ -144,10 +144,10 @@ function make(wanted: string | undefined): string {
   }
 }
 
-/** Checks that a report can be written, before minutes of work. @throws {UsageError} */
+/** Checks that the report can be written before the measurement, which takes minutes. @throws {UsageError} */
 function checkReportFile(path: string): void {
   try {
-    const file = resolve(path); // The working directory for an empty path.
+    const file = resolve(path); // An empty path resolves to the working directory.
     const exists = existsSync(file);
     if (exists && statSync(file).isDirectory()) throw new Error('this is a folder; name a file');
     accessSync(exists ? file : dirname(file), constants.W_OK);

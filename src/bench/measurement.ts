@@ -1,11 +1,11 @@
 import type { Combination, Transport } from './sweep.ts';
 
-/** The roles of threads, in the order of a packet's path. */
+/** The roles of threads, in the order in which they handle a packet. */
 export const threadRoles = ['front end', 'main', 'journal', 'fold', 'other'] as const;
 
 export type ThreadRole = (typeof threadRoles)[number];
 
-/** CPU time of a thread in a stage. */
+/** CPU use of a thread in a stage. */
 export interface ThreadCpu {
   readonly role: ThreadRole;
   readonly cores: number;
@@ -16,45 +16,45 @@ export interface Measurement {
   readonly combination: Combination;
   readonly transport: Transport;
   readonly connections: number;
-  /** Offered rate as a share of the ceiling; missing in a closed loop. */
+  /** Offered rate as a share of the ceiling; missing for a closed loop. */
   readonly share?: number;
-  /** Packets per second that were offered; missing in a closed loop. */
+  /** Packets per second that were offered; missing for a closed loop. */
   readonly offered?: number;
   readonly packetsPerSecond: number;
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** CPU of each thread of the server; empty if the bench did not start the server. */
+  /** CPU use of each thread of the server; empty if the bench did not start the server. */
   readonly threads: readonly ThreadCpu[];
-  /** Cores used by the generator, and by the busiest of its threads. */
+  /** Number of cores that the generator used, and its busiest thread. */
   readonly generatorCores: number;
   readonly generatorBusiest: number;
-  /** Cores used by other processes; missing if the bench did not start the server. */
+  /** Number of cores that other processes used; missing if the bench did not start the server. */
   readonly foreignCores?: number;
-  /** True if other processes used enough CPU to distort the stage. */
+  /** True if other processes used so much CPU that they distorted the stage. */
   readonly isDisturbed?: boolean;
-  /** The generator's share of each latency, at most its delays of sending and reading, and the rest of each latency. */
+  /** The generator's share of the latencies: its delays of sending and reading. The rest is in `othersP99`. */
   readonly generatorP50: number;
   readonly generatorP99: number;
   readonly othersP99: number;
-  /** Flushes of the disk per second, and bytes written to it per packet, for the whole device. */
+  /** Flushes of the whole disk per second, and bytes written to it per packet. */
   readonly flushesPerSecond?: number;
   readonly bytesPerPacket?: number;
   /** Share of the time in which a commit was in progress. */
   readonly commitShare?: number;
-  /** Packets without the expected response. */
+  /** Number of packets without the expected response. */
   readonly errors: number;
   readonly errorKinds: Readonly<Record<string, number>>;
   /** The first difference between the acknowledged packets and the usage report; missing if both are equal. */
   readonly difference?: string;
 }
 
-/** Formats a number of things: `1 run`, `2 runs`. */
+/** Formats a number with its noun: `1 run`, `2 runs`. */
 export function formatCount(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the cores used by the server and the generator. */
+/** Returns the number of cores that the server and the generator used. */
 export function ownCores({ threads, generatorCores }: Measurement): number {
   return threads.reduce((sum, { cores }) => sum + cores, generatorCores);
 }
@@ -65,7 +65,7 @@ export function computeMicros({ threads, packetsPerSecond }: Measurement, role: 
   return packetsPerSecond === 0 ? 0 : (cores / packetsPerSecond) * 1e6;
 }
 
-/** Formats settings: `threads 2, commit-delay 5`. @param base settings that are not repeated */
+/** Formats settings: `threads 2, commit-delay 5`. @param base settings that the text omits */
 export function formatCombination(combination: Combination, base?: Combination): string {
   const entries = Object.entries(combination) as [keyof Combination, number][];
   const named = entries.filter(([name, value]) => base?.[name] !== value);

@@ -5,7 +5,7 @@ import { usableCores } from '../runtime/cores.ts';
 import { loadConfig } from '../serve/config/config.ts';
 import { type Dimension, dimensions, leastTime, type SweepOptions, type Transport } from './sweep.ts';
 
-/** Bounds of the lists, in addition to the bounds of the settings. */
+/** Limits of the lists of values. Each value also has the limits of its setting. */
 const mostValues = 8;
 const mostConnections = 10_000;
 const mostBatchPackets = 1_000_000;
@@ -13,7 +13,7 @@ const mostSeconds = 3_600;
 const usualSeconds = 240;
 const smallStage = 0.25;
 
-/** Values that are measured by default, in addition to the server's default, which is the base. */
+/** Values that are measured by default in addition to the base, which is the server's default. */
 const others: Readonly<Record<Exclude<Dimension, 'threads'>, readonly number[]>> = {
   workers: [2],
   'batch-packets': [1_024, 16_384],
@@ -21,7 +21,7 @@ const others: Readonly<Record<Exclude<Dimension, 'threads'>, readonly number[]>>
 };
 const usualConnections = [16, 64, 256];
 
-/** Reads the options of a sweep. @param own true if the command starts the server itself @throws {UsageError} */
+/** Reads the options of a sweep. @param own true if the bench starts the server itself @throws {UsageError} */
 export function sweepOptions(given: Arguments, own: boolean): SweepOptions {
   const small = given.has('small');
   const connections = readIntegers(given, 'connections', [1, mostConnections]) ?? (small ? [16] : usualConnections);
@@ -67,7 +67,7 @@ function findBounds(name: Dimension): readonly [number, number] {
   return [minimum, Math.min(maximum, mostBatchPackets)];
 }
 
-/** Reads a list of whole numbers, each once. @throws {UsageError} */
+/** Parses a list of whole numbers, without duplicates. @throws {UsageError} */
 function readIntegers(given: Arguments, name: string, bounds: readonly [number, number]): number[] | undefined {
   const text = given.value(name);
   if (text === undefined) return undefined;

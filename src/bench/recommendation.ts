@@ -1,15 +1,15 @@
 import { formatCombination, isSame, type Measurement, ownCores, type ThreadRole } from './measurement.ts';
 import { type Combination, type Dimension, dimensions } from './sweep.ts';
 
-/** Minimum gain that is considered, however small the spread of a few repetitions is. */
+/** Minimum gain of a recommendation, even if the spread of a few repetitions is small. */
 const leastGain = 0.03;
-/** Share of the writes that a commit delay must save to be worth its latency. */
+/** Share of the disk writes that a commit delay must save to be worth its latency. */
 const leastSaving = 0.2;
-/** Highest 99th percentile of a rate that counts as sustained, without the generator's own delays, ms. */
+/** A rate is sustained if the 99th percentile, without the generator's own delays, is at most this, ms. */
 const sustainedP99 = 50;
 const secondsPerDay = 86_400;
 
-/** Ceilings of one combination that was measured several times. */
+/** The ceilings of several measurements of one combination. */
 export interface Spread {
   readonly median: number;
   readonly lowest: number;
@@ -18,7 +18,7 @@ export interface Spread {
 }
 
 export interface Recommendation {
-  /** Options of `serve` that differ from the base. */
+  /** Recommended options of `serve` that differ from the base. */
   readonly settings: Combination;
   readonly reason: string;
   readonly base: Spread;
@@ -26,7 +26,7 @@ export interface Recommendation {
   readonly chosen?: Spread;
 }
 
-/** A setting that trades latency for fewer writes. */
+/** A setting that reduces disk writes and increases latency. */
 export interface Saving {
   readonly settings: Combination;
   readonly reason: string;
@@ -37,13 +37,13 @@ export interface SustainedRate {
   readonly packetsPerSecond: number;
   /** Share of the ceiling. */
   readonly share: number;
-  /** 99th percentile without the generator's own delays, whose 99th percentile is `generatorP99`. */
+  /** 99th percentile without the generator's own delays, and 99th percentile of these delays. */
   readonly p99: number;
   readonly generatorP99: number;
   readonly bytesPerDay?: number;
 }
 
-/** Returns the ceilings: the stages of closed loops with the most connections over the first transport. */
+/** Returns the ceilings: the closed loops over the first transport with the most connections. */
 export function findCeilings(all: readonly Measurement[]): readonly Measurement[] {
   const transport = all[0]?.transport;
   const closed = all.filter((each) => each.share === undefined && each.transport === transport);
@@ -51,7 +51,7 @@ export function findCeilings(all: readonly Measurement[]): readonly Measurement[
   return closed.filter(({ connections }) => connections === most);
 }
 
-/** Returns the spread of the sound ceilings of one combination. */
+/** Returns the spread of the ceilings of one combination, without distorted or failed stages. */
 export function computeSpread(all: readonly Measurement[], combination: Combination): Spread {
   const rates = findCeilings(all)
     .filter((each) => isSound(each) && isSame(each.combination, combination))
@@ -62,7 +62,7 @@ export function computeSpread(all: readonly Measurement[], combination: Combinat
   return { median: (low + high) / 2, lowest: rates[0] ?? 0, highest: rates.at(-1) ?? 0, count: rates.length };
 }
 
-/** Combines the best value of each dimension, for the runs that measure them together. Small gains are ignored. */
+/** Combines the best value of each dimension into one candidate, which is then measured. Small gains are ignored. */
 export function chooseCandidate(all: readonly Measurement[], base: Combination): Combination {
   const usual = computeSpread(all, base).median;
   if (usual === 0) return base;
@@ -80,7 +80,7 @@ function differsOnlyIn(name: Dimension, combination: Combination, base: Combinat
   return dimensions.every((each) => (each === name) !== (combination[each] === base[each]));
 }
 
-/** True if a stage had no errors and correct counts, and no other process disturbed the stage. */
+/** True if a stage had no errors and correct counts, and other processes did not distort it. */
 export function isSound({ errors, difference, isDisturbed }: Measurement): boolean {
   return errors === 0 && difference === undefined && !isDisturbed;
 }
@@ -106,7 +106,7 @@ export function recommend(all: readonly Measurement[], base: Combination, candid
   return { settings, reason, base: usual, chosen };
 }
 
-/** Finds the commit delay that saves most writes at each offered share of the ceiling, if it saves enough. */
+/** Finds the commit delay that saves the most disk writes; `undefined` if no delay saves enough at every rate. */
 export function findSaving(all: readonly Measurement[], base: Combination): Saving | undefined {
   const open = all.filter((each) => isSound(each) && each.share !== undefined && each.transport === all[0]?.transport);
   const usual = open.filter(({ combination }) => isSame(combination, base));
@@ -135,7 +135,7 @@ function savedBy(own: Measurement | undefined, usual: Measurement): number {
   return 1 - own.bytesPerPacket / usual.bytesPerPacket;
 }
 
-/** Finds the highest offered rate of a combination with every response in time. */
+/** Finds the highest offered rate of a combination at which every response arrived in time. */
 export function findSustainedRate(all: readonly Measurement[], combination: Combination): SustainedRate | undefined {
   const best = all
     .filter((each) => each.transport === all[0]?.transport && isSame(each.combination, combination))
@@ -150,20 +150,20 @@ export function findSustainedRate(all: readonly Measurement[], combination: Comb
 
 type Limit = 'generator' | 'cores' | 'other processes' | 'disk' | 'waiting' | Exclude<ThreadRole, 'other'>;
 
-/** The limit of the throughput of a stage, with the evidence. */
+/** The part that limits the throughput of a stage, with the evidence. */
 export interface Bottleneck {
   readonly limit: Limit;
   readonly reason: string;
   readonly remedy: string;
 }
 
-/** Share of its core from which a thread is at its limit. */
+/** From this share of a core on, a thread is at its limit. */
 const full = 0.85;
-/** Share of all cores from which threads wait for a core. */
+/** From this share of all cores on, threads wait for a core. */
 const crowded = 0.9;
-/** Share of all cores from which other processes matter. */
+/** From this share of all cores on, other processes matter. */
 const foreign = 0.2;
-/** Share of the time in commits from which the disk sets the pace. */
+/** From this share of the time in commits on, the disk is the bottleneck. */
 const committing = 0.6;
 
 const remedies: Readonly<Record<Limit, string>> = {
@@ -179,7 +179,7 @@ const remedies: Readonly<Record<Limit, string>> = {
   waiting: 'More connections might achieve more.',
 };
 
-/** Names the bottleneck of a closed loop. @param cores cores of the machine */
+/** Finds the bottleneck of a closed loop. @param cores number of cores of the machine */
 export function findBottleneck(measurement: Measurement, cores: number): Bottleneck {
   const [limit, reason] = findLimit(measurement, cores);
   return { limit, reason, remedy: remedies[limit] };

@@ -31,7 +31,7 @@ th.text, td.text { text-align: left; }
 @media print { :root { color-scheme: light; } figure { break-inside: avoid; } }
 `;
 
-/** Returns the report as one HTML page that loads nothing. */
+/** Returns the report as one HTML page without external resources. */
 export function reportHtml(result: BenchResult): string {
   const { machine } = result;
   const memory = `${Math.round(machine.memory / 2 ** 30)} GiB`;
@@ -120,7 +120,7 @@ export interface Segment {
   readonly value: number;
 }
 
-/** One row of a chart: a bar of sections, or marks on an axis. */
+/** One row of a chart: a stacked bar, or marks on an axis. */
 export interface Row {
   readonly label: string;
   readonly value: string;
@@ -130,7 +130,7 @@ export interface Row {
 export interface Chart {
   readonly title: string;
   readonly caption: string;
-  /** `bars`: sections are stacked from 0. `marks`: each section is a mark on a logarithmic axis. */
+  /** `bars`: sections are stacked from 0 on. `marks`: each section is a mark on a logarithmic axis. */
   readonly kind: 'bars' | 'marks';
   readonly rows: readonly Row[];
 }
@@ -138,7 +138,7 @@ export interface Chart {
 const width = 1000;
 const height = 24;
 
-/** Draws a chart of rows. Labels and values are text, so that they stay readable on a phone; the bars stretch. */
+/** Draws a chart of rows. Labels and values are HTML text, which stays readable on a phone; bars are scaled. */
 export function chart({ title, caption, kind, rows }: Chart): Html {
   const names = [...new Set(rows.flatMap(({ segments }) => segments.map(({ name }) => name)))];
   const place = kind === 'bars' ? stackedPlaces(rows) : markPlaces(rows);

@@ -16,34 +16,34 @@ import type { Combination } from './sweep.ts';
 import type { Swept } from './sweep-runner.ts';
 import { whole } from './table.ts';
 
-/** The machine and the program that were measured. */
+/** The measured machine and program. */
 export interface Machine {
   readonly version: string;
   readonly cores: number;
   readonly processor: string;
-  /** Bytes. */
+  /** Memory in bytes. */
   readonly memory: number;
-  /** Unix ms. */
+  /** Time of the measurement, Unix ms. */
   readonly at: number;
 }
 
-/** The result of a bench, which the terminal, the report and `--json` show. */
+/** The result of a bench. The terminal, the report and `--json` show it. */
 export interface BenchResult {
   readonly machine: Machine;
   readonly base: Combination;
   readonly measurements: readonly Measurement[];
-  /** `undefined` without a stage, or if the bench did not start the server. */
+  /** `undefined` if no stage was measured, or the bench did not start the server. */
   readonly bottleneck: Bottleneck | undefined;
   readonly recommendation: Recommendation | undefined;
   readonly saving: Saving | undefined;
   readonly sustained: SustainedRate | undefined;
-  /** True if the usage report has every acknowledged packet, and no other packet. */
+  /** True if the usage report contains exactly the acknowledged packets. */
   readonly exact: boolean;
   /** Remarks on the measurement. */
   readonly notes: readonly string[];
 }
 
-/** Draws the conclusions. @param own true if the server was started for the sweep */
+/** Draws the conclusions from the stages. @param own true if the bench started the server */
 export function conclude(
   { measurements, candidate }: Pick<Swept, 'measurements' | 'candidate'>,
   base: Combination,
@@ -69,7 +69,7 @@ export function conclude(
   };
 }
 
-/** Largest spread of the base without a note. */
+/** A note is added if the spread of the base is larger than this. */
 const mostSpread = 0.15;
 
 function describeNoise(recommendation: Recommendation | undefined): readonly string[] {
@@ -102,7 +102,7 @@ function listWarnings(measurements: readonly Measurement[]): readonly string[] {
   ];
 }
 
-/** A conclusion, with its heading. */
+/** A conclusion and its heading. */
 interface Finding {
   readonly title: string;
   readonly text: string;
@@ -152,7 +152,7 @@ function spreadText({ median, lowest, highest, count }: Spread): string {
   return `${whole(median)} packets/s (${whole(lowest)} to ${whole(highest)} in ${count} stages)`;
 }
 
-/** Formats bytes in decimal units, as usual for disks and their endurance. */
+/** Formats bytes in decimal units, which are common for disks. */
 function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));

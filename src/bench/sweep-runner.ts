@@ -16,7 +16,7 @@ import { createWorkload, type Workload } from './workload.ts';
 
 interface SweepDeps {
   readonly context: Context;
-  /** A server that runs already; otherwise each run starts one. */
+  /** A server that is already running; `undefined` if each run starts its own server. */
   readonly running: Target | undefined;
   /** The folder for the stores. */
   readonly folder: string;
@@ -26,26 +26,26 @@ interface SweepDeps {
   readonly over: AbortSignal;
 }
 
-/** The measured stages, and the reason why some are missing. */
+/** The measured stages, and the reason why stages are missing. */
 export interface Swept {
   readonly measurements: readonly Measurement[];
-  /** The combination that was measured again, alternating with the base. */
+  /** The combination that was measured repeatedly, alternating with the base. */
   readonly candidate: Combination | undefined;
   readonly failure?: Failure;
 }
 
-/** Factor by which a bench may exceed the planned time, as on a busy machine, before it stops early. */
+/** A bench stops early if it takes longer than the planned time by this factor, for example on a busy machine. */
 export const lateFactor = 2;
-/** Cores for each thread of the generator. */
+/** Number of cores for each thread of the generator. */
 const coresPerGenerator = 4;
 const mostGenerators = 16;
 
-/** True if other processes disturb a stage. The kernel's own work, such as for the disk, is below this. */
+/** True if other processes distort a stage. The kernel's own work, such as for the disk, is below the limit. */
 function isDisturbing(foreignCores: number): boolean {
   return foreignCores > Math.max(0.3, availableParallelism() / 10);
 }
 
-/** Measures the stages of a plan. A failure or an interruption ends the sweep, and keeps the measured stages. */
+/** Measures the stages of a plan. After a failure or an interruption, returns the stages measured until then. */
 export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
   const measurements: Measurement[] = [];
   let candidate: Combination | undefined;
@@ -54,7 +54,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
     for (const [number, run] of plan.runs.entries()) {
       if (run.combination === undefined) candidate ??= chooseCandidate(measurements, plan.base);
       const combination = run.combination ?? candidate!;
-      // The base has its own repeated runs.
+      // The base is measured repeatedly in its own runs.
       if (run.combination === undefined && isSame(combination, plan.base)) continue;
       await runOnce({ run, combination, number, plan, until }, measurements, deps);
     }
@@ -74,7 +74,7 @@ interface PlannedRun {
   readonly combination: Combination;
   readonly number: number;
   readonly plan: SweepPlan;
-  /** Monotonic time at which no further stage begins, ms. */
+  /** Time on the monotonic clock after which no further stage begins, ms. */
   readonly until: number;
 }
 
@@ -98,7 +98,7 @@ async function runOnce(running: PlannedRun, measurements: Measurement[], deps: S
 
 interface StageContext extends PlannedRun {
   readonly target: Target;
-  /** Workloads of earlier stages. */
+  /** Workloads that earlier stages created. */
   readonly workloads: Map<Transport, Workload>;
 }
 
@@ -112,7 +112,7 @@ async function runStage(
   const { transport } = stage;
   if (clock.monotonic() > until)
     throw new Failure('failed', 'Stopped early: the machine is too busy for the planned time');
-  // Each application belongs to one of the server's workers.
+  // An application is assigned to one worker of the server, so several workers need several applications.
   const count = running ? 1 : Math.max(2, ...plan.runs.map((each) => each.combination?.workers ?? 1));
   const workload = workloads.get(transport) ?? (await createWorkload(target.api, transport, count, clock.now()));
   workloads.set(transport, workload);
@@ -129,7 +129,7 @@ async function runStage(
   return running ? measured : { ...measured, foreignCores, isDisturbed: isDisturbing(foreignCores) };
 }
 
-/** Abandons an interrupted measurement, whose server might not respond for a long time. @throws the reason of `over` */
+/** Returns the measurement. @throws the reason of `over` immediately, even if the server does not respond */
 async function unlessOver<T>(measuring: Promise<T>, over: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = () => reject(over.reason);
@@ -143,7 +143,7 @@ async function unlessOver<T>(measuring: Promise<T>, over: AbortSignal): Promise<
 
 /**
  * Runs one stage and compares the counts.
- * @param ceiling packets per second of the preceding closed loop
+ * @param ceiling packets per second that the preceding closed loop measured
  * @throws {Error} if the server cannot be reached, or the run is interrupted
  */
 async function measure(
@@ -199,7 +199,7 @@ async function read({ pid, data, http }: Target, context: Context): Promise<Serv
   return readServer({ pid, data }, await metrics.text());
 }
 
-/** The roles of threads by the names that the system shows. */
+/** The roles of threads by thread name. */
 const roles: Readonly<Record<string, ThreadRole>> = {
   main: 'main',
   front: 'front end',
@@ -207,14 +207,14 @@ const roles: Readonly<Record<string, ThreadRole>> = {
   fold: 'fold',
 };
 
-/** Returns the figures of a stage. The warm-up is in both readings, so they are per packet of the whole stage. */
+/** Returns the figures of a stage. Readings include the warm-up, so figures are computed per packet. */
 function between(before: ServerReading | undefined, after: ServerReading | undefined, { requests, rps }: LoadReport) {
   if (before === undefined || after === undefined || requests === 0) return { threads: [] };
   const { threads, disk, commitSeconds } = usageBetween(before, after);
   const perSecond = (amount: number) => (amount / requests) * rps;
   return {
     threads: threads.map(({ name, seconds }) => ({ role: roles[name] ?? 'other', cores: perSecond(seconds) })),
-    // Each worker has its own commits.
+    // Workers commit at the same time, so the sum of their commit times can exceed the duration.
     commitShare: Math.min(1, perSecond(commitSeconds)),
     ...(disk && { flushesPerSecond: perSecond(disk.flushes), bytesPerPacket: disk.bytes / requests }),
   };

@@ -1,30 +1,30 @@
-/** The settings of `serve` that a sweep varies, in the order of the table. */
+/** The settings of `serve` that a sweep varies, in the order of the columns. */
 export const dimensions = ['threads', 'workers', 'batch-packets', 'commit-delay'] as const;
 
 export type Dimension = (typeof dimensions)[number];
 
-/** Values of these settings, by option. The server uses its default for a missing setting. */
+/** A value for each of these settings. For a missing setting, the server uses its default. */
 export type Combination = Readonly<Partial<Record<Dimension, number>>>;
 
 export type Transport = 'http' | 'grpc';
 
-/** Concurrent calls on each connection of gRPC. */
+/** Number of concurrent calls on each gRPC connection. */
 export const grpcStreams = 16;
 
-/** One load on a running server. */
+/** A load on a running server. */
 export interface Stage {
   readonly transport: Transport;
   readonly connections: number;
-  /** `undefined`: as fast as the server responds. Otherwise, an open loop at this share of the ceiling. */
+  /** Rate of an open loop as a share of the ceiling; `undefined` for a closed loop, which sends at full speed. */
   readonly share?: number;
-  /** Measured seconds, and seconds of warm-up before them. */
+  /** Duration of the measured part, and of the warm-up before it. */
   readonly seconds: number;
   readonly warmupSeconds: number;
 }
 
-/** One run of a server, with its stages. */
+/** One server process and the stages that it runs. */
 export interface Run {
-  /** `undefined`: the recommended combination, known after the earlier runs. */
+  /** The settings; `undefined` for the recommended combination, which is known after the earlier runs. */
   readonly combination: Combination | undefined;
   readonly stages: readonly Stage[];
 }
@@ -36,20 +36,20 @@ export interface SweepPlan {
 }
 
 export interface SweepOptions {
-  /** Total time, seconds. */
+  /** Total time of the sweep, seconds. */
   readonly time: number;
   readonly transports: readonly Transport[];
-  /** Values of each dimension; the first is the base. */
+  /** Values of each dimension. The first value is the base. */
   readonly values: Readonly<Partial<Record<Dimension, readonly number[]>>>;
-  /** Ascending. */
+  /** Numbers of connections, ascending. */
   readonly connections: readonly number[];
-  /** Number of times that the base and the recommended settings are measured again, alternately. */
+  /** Number of times that the base and the recommended settings are measured again, alternating. */
   readonly repeats: number;
-  /** Minimum seconds of a stage, and the seconds of its warm-up. */
+  /** Minimum duration of a stage, and duration of its warm-up, in seconds. */
   readonly least: number;
 }
 
-/** Seconds for starting and stopping the server, and for checking the counts after a stage. */
+/** Time for starting and stopping the server, seconds. */
 const startSeconds = 2.5;
 const checkSeconds = 1;
 const longestStage = 30;
@@ -63,8 +63,8 @@ export function leastTime(options: SweepOptions): number {
 }
 
 /**
- * Plans a sweep: first the ceiling and the latencies of the base, then of each other value of each dimension, one at a
- * time, and finally of the base and the recommended settings again. The stages share the time equally.
+ * Plans a sweep. It measures the ceiling and the latencies of the base, then of each other value of each dimension, one
+ * at a time. Finally, it measures the base and the recommended settings again. The stages share the time equally.
  */
 export function planSweep(options: SweepOptions): SweepPlan {
   const stages = listRuns(options, 0).flatMap((run) => run.stages).length;
@@ -78,7 +78,7 @@ function findBase(values: SweepOptions['values']): Combination {
   return Object.fromEntries(Object.entries(values).map(([name, [first]]) => [name, first]));
 }
 
-/** Returns the number of gRPC connections with as many concurrent calls as HTTP requests. */
+/** Returns the number of gRPC connections that have as many concurrent calls as the HTTP connections. */
 function channelsFor(connections: number): number {
   return Math.ceil(connections / grpcStreams);
 }

@@ -9,7 +9,7 @@ interface StageColumn {
   readonly isText?: true;
 }
 
-/** Settings and load of a stage, and its response times. */
+/** Columns for the settings and the load of a stage, and for its response times. */
 const speedColumns: readonly StageColumn[] = [
   { title: 'Settings', text: ({ combination }, base) => formatCombination(combination, base), isText: true },
   { title: 'Load', text: (each) => describeLoad({ ...each, isDisturbed: false }), isText: true },
@@ -48,10 +48,10 @@ const soundnessColumns: readonly StageColumn[] = [
 
 export const stageColumns: readonly StageColumn[] = [...speedColumns, ...costColumns, ...soundnessColumns];
 
-/** Maximum width of the output, columns. */
+/** Maximum width of the output in characters. */
 export const mostWidth = 100;
 
-/** Formats the stages as tables for a terminal, whose rows have the numbers of the stages. */
+/** Formats the stages as several tables for a terminal. A stage has the same number in each table. */
 export function tablesText(all: readonly Measurement[], base: Combination, screen: Screen): string {
   const width = Math.min(mostWidth, screen.width ?? mostWidth);
   const number = { title: '#', right: true as const };
@@ -66,7 +66,7 @@ export function tablesText(all: readonly Measurement[], base: Combination, scree
   return tables.join('\n');
 }
 
-/** Formats a heading. Units have upper and lower case: µs in upper case would be Greek. */
+/** Formats a heading in upper case, except its unit: µs in upper case would be Greek. */
 function formatHeading({ title, unit }: StageColumn): string {
   return unit === undefined ? title.toUpperCase() : `${title.toUpperCase()} ${unit}`;
 }

@@ -13,29 +13,29 @@ import { openAccess } from '../cli/session.ts';
 import { clientVariables } from '../contract/client-variables.ts';
 import type { Combination } from './sweep.ts';
 
-/** A server that stages drive. */
+/** A server under load. */
 export interface Target {
   /** `HOST:PORT` of the metrics host. */
   readonly http: string;
   readonly grpc: string | undefined;
   readonly api: Api;
-  /** Missing if the server is not ours. */
+  /** Process id; missing if the bench did not start the server. */
   readonly pid?: number;
   readonly data?: string;
   stop(): Promise<void>;
 }
 
-/** Time for a clean stop, ms. */
+/** Maximum time for a clean stop, ms. */
 const stopMs = 15_000;
 const keptOutput = 4_000;
 
-/** Settings without rate limits, as the sweep measures the machine. */
+/** Settings without rate limits, because the sweep measures the machine. */
 const unlimited = ['--rate=0', '--api-rate=0', '--token-rate=0', '--max-connections-per-address=0'];
 
 /**
  * Starts `serve` of this executable on free ports of the loopback interface and a new store.
- * @param directory of the store, which must not exist
- * @throws {Error} if the server does not start, with its messages
+ * @param directory path of the store, which must not exist
+ * @throws {Error} if the server does not start; the error contains the messages of the server
  */
 export async function startOwnServer(directory: string, combination: Combination, context: Context): Promise<Target> {
   const data = join(directory, 'data');
@@ -54,7 +54,7 @@ export async function startOwnServer(directory: string, combination: Combination
     ...unlimited,
     ...settings,
   ]);
-  // Ctrl-C of the terminal does not reach the server in its own process group. It is stopped once its stage is over.
+  // The server has its own process group, so Ctrl-C in the terminal does not stop it. It is stopped after its stage.
   const child = spawn(program, args, { env: environment(context), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
@@ -77,14 +77,14 @@ export async function startOwnServer(directory: string, combination: Combination
   }
 }
 
-/** Returns the command line of this program with other arguments. The compiled program contains its script. */
+/** Returns the command line of this program with the given arguments. A compiled program contains its script. */
 function command(args: readonly string[]): [program: string, args: string[]] {
   const script = process.argv[1];
   const own = script === undefined || script.startsWith('/$bunfs/') ? [] : [script];
   return [process.execPath, [...own, ...args]];
 }
 
-/** Returns the environment without settings of flagmeter, which would change the sweep. */
+/** Returns the environment variables without settings of flagmeter, which would change the measured server. */
 function environment({ env }: Context): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('FLAGMETER_'));
   return Object.fromEntries(kept) as Record<string, string>;
@@ -113,7 +113,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Returns a server that already runs, and is not stopped. @throws {UsageError} for a refused address */
+/** Returns a server that is already running. The bench does not stop it. @throws {UsageError} for a refused address */
 export function runningServer(given: Arguments, context: Context): Target {
   const url = readServerUrl(given.value('url') ?? '', '--url');
   const { protocol, hostname, host, pathname } = new URL(url);
@@ -137,7 +137,7 @@ function parseHost(address: string): string {
   throw new UsageError(`Cannot use --grpc ${address}: must be HOST:PORT, without TLS`);
 }
 
-/** Checks that the user owns a server: a load test of another server is an attack. @throws {UsageError} */
+/** Checks that the user owns a server: a load test of another's server is an attack. @throws {UsageError} */
 function checkOwner(hostname: string, given: Arguments): void {
   if (isLoopback(hostname) || given.has('i-own-this-host')) return;
   throw new UsageError(
@@ -149,7 +149,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** True if a host is this machine. `localhost` is the only accepted name, as other names can resolve to anything. */
+/** True if a host is this machine. Of all names, only `localhost` is accepted: others can resolve to anything. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return true;

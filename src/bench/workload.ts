@@ -20,17 +20,17 @@ export interface Workload {
 }
 
 /**
- * Creates applications for packets over HTTP, or one for reports over gRPC.
+ * Creates several applications for packets over HTTP, or one application for reports over gRPC.
  * @param count number of applications for packets
  * @param now Unix ms
- * @throws {Failure} if the server refuses
+ * @throws {Failure} if the server refuses a request
  */
 export async function createWorkload(api: Api, transport: Transport, count: number, now: number): Promise<Workload> {
   const name = `Bench ${new Date(now).toISOString()} ${transport}`;
   return transport === 'http' ? packets(api, name, count, now) : reports(api, name, now);
 }
 
-/** Creates packets of a browser, for one application after the other. */
+/** Creates packets of a browser. They belong to one application after the other. */
 async function packets(api: Api, name: string, count: number, now: number): Promise<Workload> {
   const of = [];
   for (let number = 1; number <= count; number += 1)
@@ -47,7 +47,7 @@ async function packets(api: Api, name: string, count: number, now: number): Prom
   };
 }
 
-/** Creates a report of a server with 20 features, sent each time for another instance or time. */
+/** Creates a server report with 20 features. Each copy that is sent has a different instance or time. */
 async function reports(api: Api, name: string, now: number): Promise<Workload> {
   const reportFor = (key: string) => encodeReport(key, new Date(now));
   const application = await createApplication(api, name, (key) => [reportFor(key)]);
@@ -84,13 +84,13 @@ interface Application {
   readonly packets: readonly Pick<BenchPacket, 'counts'>[];
 }
 
-/** Applications that receive the packets of stages, and the counts that they must have. */
+/** The applications that receive the packets of the stages, and the counts that they must have afterwards. */
 class Applications {
   readonly #api: Api;
   readonly #all: readonly Application[];
   readonly #accepted: number[];
   readonly #since: number;
-  /** Number of packets without a response, which the server might have counted. */
+  /** Number of packets without a response. The server can have counted these packets. */
   #uncertain = 0;
   sent = 0;
 
@@ -101,7 +101,7 @@ class Applications {
     this.#since = now;
   }
 
-  /** Adds the result of a stage, whose requests were the packets of one application after the other. */
+  /** Adds the result of a stage. The packets of the stage belonged to one application after the other. */
   add({ accepted, errors, sent }: Pick<LoadReport, 'accepted' | 'errors' | 'sent'>): void {
     accepted.forEach((count, index) => {
       this.#accepted[index]! += count;
@@ -110,7 +110,7 @@ class Applications {
     this.sent += sent;
   }
 
-  /** Compares the usage reports with the acknowledged packets. @returns the first difference */
+  /** Compares the usage reports with the acknowledged packets. @returns the first difference, as text */
   async difference(now: number): Promise<string | undefined> {
     let first = 0;
     for (const { id, packets } of this.#all) {
@@ -130,9 +130,7 @@ class Applications {
   }
 }
 
-/**
- * True if nothing was counted: a response with an HTTP status says so; a broken connection and a gRPC status do not.
- */
+/** True if an error is an HTTP status. Only such an error shows that the packet was not counted. */
 function isStatus(kind: string): boolean {
   return /^\d+$/.test(kind);
 }
@@ -152,7 +150,7 @@ type Counts = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Finds the first series whose counts differ from the acknowledged packets.
- * @param uncertain number of packets without a response, which might have been counted
+ * @param uncertain number of packets without a response, which the service can have counted
  */
 export function findDifference(expected: Counts, counted: Counts, uncertain: number): string | undefined {
   for (const series of new Set([...expected.keys(), ...counted.keys()])) {
@@ -175,7 +173,7 @@ function countsIn(report: Item): Counts {
   );
 }
 
-/** Returns the start of the hour, as reports consist of whole hours. */
+/** Returns the start of the hour of a time, because usage reports consist of whole hours. */
 function hourAt(time: number): string {
   return new Date(Math.floor(time / hourMs) * hourMs).toISOString();
 }

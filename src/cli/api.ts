@@ -6,20 +6,20 @@ import { UsageError } from './options.ts';
 import { type JsonResponse, notUnderstood, readFields, readText, send, sendForRows } from './send.ts';
 import { type Access, openAccess, resolveServerUrl, signInFirst } from './session.ts';
 
-/** Maximum number of retries after a 429, and maximum wait before each, s. */
+/** Maximum number of retries after status 429, and maximum wait before a retry in seconds. */
 const maxWaits = 5;
 const longestWait = 60;
 
 const pageLimit = 200;
 
-/** Refusal of a change that requires a recent sign-in. */
+/** Error code of a change that requires a recent sign-in. */
 const tooOld: RefusalCode = 'insufficient_user_authentication';
 
 export type Item = Readonly<Record<string, unknown>>;
 
 export type Query = Readonly<Record<string, string>>;
 
-/** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
+/** The management API of one server. A path is a list of unencoded segments below `/api/v2`. */
 export interface Api {
   readonly url: string;
   /** @returns `undefined` for an empty response @throws {Failure} if the server refuses */
@@ -82,7 +82,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
   };
 }
 
-/** Sends a request. Repeats it once with a new token after a 401, and after each 429. */
+/** Sends a request. Repeats it once with a new token after status 401, and after each status 429. */
 async function ask<Given extends JsonResponse>(
   context: Context,
   access: Access,
@@ -93,7 +93,7 @@ async function ask<Given extends JsonResponse>(
   for (let waits = 0; ; ) {
     const response = await sendWith({ authorization: `Bearer ${token}`, ...readTrace(context.env) });
     const wait = response.status === 429 && waits < maxWaits ? computeWait(response, waits) : undefined;
-    // A new token would have the same sign-in.
+    // A new token would not help: it comes from the same old sign-in.
     if (response.status === 401 && !replaced && readText(response.json, 'code') !== tooOld) {
       token = await access.replace(token);
       replaced = true;
@@ -105,7 +105,7 @@ async function ask<Given extends JsonResponse>(
   }
 }
 
-/** Returns the trace of the command, such as the trace of a pipeline. Tools pass it in these variables. */
+/** Returns the trace context in `TRACEPARENT` and `TRACESTATE`, which a CI pipeline can set, as headers. */
 function readTrace({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
   if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT)) return {};
   const state = /^[\x20-\x7e]{1,512}$/.test(TRACESTATE ?? '') ? { tracestate: TRACESTATE! } : {};
@@ -131,7 +131,7 @@ function computeWait({ retryAfter }: JsonResponse, waits: number): number | unde
   return wait <= longestWait ? wait : undefined;
 }
 
-/** @throws {UsageError} for a dot segment (RFC 3986 §5.2.4), which would address another resource */
+/** @throws {UsageError} for a segment `.` or `..` (RFC 3986 §5.2.4), which would address another resource */
 function buildTarget(url: string, path: readonly string[]): string {
   const wrong = path.find((segment) => ['', '.', '..'].includes(segment));
   if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': not allowed in an address`);

@@ -1,7 +1,7 @@
 import type { Operand, Option } from '../contract/shapes/option.ts';
 import { readArguments, UsageError, unknownWord } from './options.ts';
 
-/** The parts of the process available to commands. */
+/** The functions and data of the process that commands can use. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -14,7 +14,7 @@ export interface Terminal {
 }
 
 export interface Syntax {
-  /** One word, or two: `login`, `apps create`. */
+  /** One or two words, such as `login` or `apps create`. */
   readonly name: string;
   readonly summary: string;
   readonly operand?: Operand;
@@ -37,7 +37,7 @@ export interface Entry<Each extends Syntax = Command> {
 
 type Run = (given: Arguments, terminal: Terminal) => number | Promise<number>;
 
-/** A command whose code is loaded when it runs, because help shows its declaration. */
+/** A command whose code is loaded only when it runs. Help needs its declaration only. */
 export function command({ load, ...declared }: Omit<Command, 'run'> & { readonly load: () => Promise<Run> }): Command {
   const run = async (argv: readonly string[], terminal: Terminal) => {
     const given = readGiven(declared, argv);
@@ -61,13 +61,13 @@ export async function runEntry(
   return chosen.run(rest, terminal);
 }
 
-/** Returns the second words of a command, such as `list` of `apps`. */
+/** Returns the second words of an entry's commands, such as `list` and `show` of `apps`. */
 export function secondWords({ commands }: Entry<Syntax>): readonly string[] {
   return commands.flatMap(({ name }) => name.split(' ').slice(1));
 }
 
 export interface Arguments {
-  /** The operand; empty if the command has none. */
+  /** The operand; empty without an operand. */
   readonly operand: string;
   has(option: string): boolean;
   /** The value of an option; the last value if the option is repeated. */
@@ -104,7 +104,7 @@ function findValues({ options }: Syntax, name: string): readonly string[] | unde
   return options.find((option) => option.name === name)?.values;
 }
 
-/** Returns a value with the capitals and hyphens of the listed value. */
+/** Returns the listed value that equals the given one except for case and hyphens; otherwise the given value. */
 function asListed(value: string, values: readonly string[] = []): string {
   const plain = (text: string) => text.toLowerCase().replaceAll('_', '-');
   return values.find((each) => plain(each) === plain(value)) ?? value;

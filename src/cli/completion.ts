@@ -1,15 +1,15 @@
 import type { Entry, Syntax } from './command.ts';
 
-/** A word that can follow. */
+/** A word that completion can offer. */
 interface Choice {
   readonly word: string;
   readonly description: string;
 }
 
-/** A position on the command line, by the words before it: none, `apps`, `apps create`. */
+/** A position on the command line, given by the preceding words: no word, `apps`, or `apps create`. */
 interface Place {
   readonly words: readonly string[];
-  /** True if the words are a whole command. Its options and operand follow in any order. */
+  /** True if the words are a complete command. Its options and operand can follow in any order. */
   readonly isCommand: boolean;
   readonly choices: readonly Choice[];
   readonly options: readonly OptionValue[];
@@ -55,7 +55,7 @@ function commandPlace({ name, operand, options }: Syntax): Place {
   };
 }
 
-/** Returns the arms of a POSIX shell's `case` on `PLACE:OPTION`, for the value of an option. */
+/** Returns the branches of a shell `case` statement on `PLACE:OPTION`, which complete the value of an option. */
 function valueArms(places: readonly Place[], then: (value: OptionValue) => string): string {
   const arms = new Map<string, string[]>();
   for (const { words, options } of places) {
@@ -67,7 +67,7 @@ function valueArms(places: readonly Place[], then: (value: OptionValue) => strin
   return Array.from(arms, ([action, patterns]) => `    ${patterns.join('|')}) ${action} ;;\n`).join('');
 }
 
-/** Returns the first words of two-word commands, as a pattern of a POSIX shell. */
+/** Returns a shell pattern of the first words of all two-word commands. */
 function groupPattern(places: readonly Place[]): string {
   const groups = places.filter(({ words }) => words.length === 2).map(({ words: [first] }) => first);
   return [...new Set(groups)].join('|');
@@ -113,7 +113,7 @@ function lines(words: readonly string[]): string {
   return `$${quoted(words.join('\\n'))}`;
 }
 
-/** Returns the script for zsh, which can also be a file of `fpath`. */
+/** Returns the script for zsh. It can also be installed as a file in `fpath`. */
 export function zshScript(places: readonly Place[]): string {
   return `#compdef flagmeter
 # Completion of flagmeter for zsh: source <(flagmeter completion zsh)
@@ -162,7 +162,7 @@ ${places.map(placeLines).join('')}`;
 }
 
 function placeLines({ words, isCommand, choices, options }: Place): string {
-  // If a command has no options, its operand is the next word, and nothing follows it.
+  // If a command has no options, its operand is the next word and the last one.
   const where = isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
   const condition = `-n ${fishQuoted(`${where} ${words.join(' ')}`.trim())}`;
   return choices

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from './command.ts';
 import { type Person, personAt } from './prompt.ts';
 
-/** The environment of the client's commands. */
+/** The environment of the commands that talk to a server. */
 export interface Context extends Terminal {
-  /** Unix milliseconds, and milliseconds from an arbitrary origin. */
+  /** `now` returns Unix milliseconds; `monotonic` returns milliseconds from an arbitrary origin. */
   readonly clock: { now(): number; monotonic(): number };
   readonly randomBytes: (length: number) => Buffer;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;

@@ -15,7 +15,7 @@ export class Reader {
     this.#api = api;
   }
 
-  /** @param name of the option, without dashes @throws {UsageError | Failure} */
+  /** @param name name of the option, without dashes @throws {UsageError | Failure} */
   async value(text: string, { as, nullable }: FieldValue, name: string): Promise<unknown> {
     if (nullable && text === (as === 'number' ? 'default' : '')) return null;
     return as === undefined ? text : this.#readings[as](text, name);
@@ -69,11 +69,11 @@ const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 
 const date = /^\d{4}-\d\d-\d\d$/;
 
-/** RFC 3339, or the format of times in tables. */
+/** Pattern of a time in RFC 3339 or in the format that tables show. */
 const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d| UTC)$/i;
 
 /**
- * Reads a duration before now, a day (its start in UTC), or a time.
+ * Reads a duration before now, a day (which stands for its start in UTC), or a time.
  * @param now Unix ms
  * @returns RFC 3339 in UTC
  * @throws {UsageError}
@@ -82,7 +82,7 @@ export function readTime(text: string, option: string, now: number): string {
   return readWith(text, option, { now, direction: -1, forms: timeForms });
 }
 
-/** Reads a time like `readTime`, but a duration is after now. @throws {UsageError} */
+/** Reads a time like `readTime`, but a duration counts from now into the future. @throws {UsageError} */
 function readLaterTime(text: string, option: string, now: number): string {
   return readWith(text, option, { now, direction: 1, forms: laterForms });
 }
@@ -109,7 +109,7 @@ function parse(text: string, { now, direction }: TimeReading): number {
   return dateTime.test(text) ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T')) : Number.NaN;
 }
 
-/** True if a text is an existing day. `Date.parse` reads 30 February as 2 March. */
+/** True if the text is a day that exists. `Date.parse` is no check: it reads 30 February as 2 March. */
 function isDay(text: string): boolean {
   const at = date.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

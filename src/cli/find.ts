@@ -9,12 +9,12 @@ import { readItems } from './report.ts';
 import { readFields } from './send.ts';
 import { printable } from './show.ts';
 
-/** Maximum number of names in a message. */
+/** Maximum number of names that an error message lists. */
 const maxListed = 12;
 
 /**
  * Returns the item with this key, or else the only item with this alias.
- * @param replaced a field that is not `null` in an item with a successor; an alias stands for the successor
+ * @param replaced a field that is not `null` in a replaced item; an alias then means the item that replaced it
  * @throws {Failure} if no item matches, or the item belongs to a team that the caller is not in
  * @throws {UsageError} if several items match
  */
@@ -47,7 +47,7 @@ export async function find(
 const idPattern = /^[a-z]+_[\da-f]{24}$/;
 
 /**
- * Reads an item by an id that is not in the list, because the list has only items of the caller's teams.
+ * Reads an item by its id if the list lacks the item. The list contains only items of the caller's teams.
  * @returns `undefined` if the item does not exist
  * @throws {Failure} if the item belongs to another team
  */
@@ -66,7 +66,7 @@ async function findUnlisted(
   }
 }
 
-/** Returns the failure for an item that does not exist, with a similar name. */
+/** Returns the failure for an item that does not exist. It suggests a similar name. */
 export function missing(items: readonly Item[], { one, key, alias = key }: ItemIdentity, named: string): Failure {
   const names = items.map((item) => printable(String(item[alias])));
   const inOtherCase = names.find((name) => name.toLowerCase() === named.toLowerCase());
@@ -119,9 +119,9 @@ export async function ownerPath(
 }
 
 /**
- * Refuses a second application of the same name in a team, which the API allows.
+ * Rejects the name of a second application of the same name in a team. The API itself allows it.
  * @param id of the application that gets the name; `undefined` for a new application
- * @param teamId of a new application; by default the caller's primary team
+ * @param teamId team of a new application; by default the caller's primary team
  * @throws {Failure} `conflict`, with the id of the first application
  */
 export async function checkOnlyOne(

@@ -2,7 +2,7 @@ import type { Item } from './api.ts';
 import { type Report, readItems, type Sheet } from './report.ts';
 import { readFields } from './send.ts';
 
-/** The ledger: accepted, refused and noted packets and reports. */
+/** The report of accepted and refused packets and reports, and of accepted ones with a note. */
 export const ingest: Report = {
   name: 'ingest',
   summary: 'Report accepted and refused packets and reports, with reasons and senders',
@@ -21,7 +21,7 @@ reason, and then all senders.
   empty: 'No packets or reports in this period',
 };
 
-/** Tokens of Unleash that no application has adopted. */
+/** Formats the refused Unleash tokens that no application has adopted. */
 function byToken(response: Item): Sheet {
   const columns = {
     token: { label: 'Refused token, not adopted', cut: true },
@@ -33,7 +33,7 @@ function byToken(response: Item): Sheet {
   return { columns, items: readItems(response, 'tokens') };
 }
 
-/** One row for each reason, with its count and an example. */
+/** Formats one row for each reason, with its count and an example. */
 function byReason(title: string, outcome: string, entries: readonly Item[]): Sheet {
   const wanted = entries.filter((entry) => entry['outcome'] === outcome);
   const groups = groupBy(wanted, ({ code, status, route, environment }) =>
@@ -52,7 +52,7 @@ function byReason(title: string, outcome: string, entries: readonly Item[]): She
   return { columns, items };
 }
 
-/** The environment, or a name that is not an environment of the application. */
+/** Returns the environment of an entry, or else the unknown environment name in its example. */
 function readEnvironment({ environment, example }: Item): unknown {
   return environment ?? readFields(example)['environment'];
 }
@@ -62,7 +62,7 @@ function formatExample({ example }: Item): string {
   return [detail, origin].filter((part) => typeof part === 'string').join(', from ');
 }
 
-/** One row for each sender, with the count of each outcome. */
+/** Formats one row for each sender, with the number of packets for each outcome. */
 function bySender(entries: readonly Item[]): Sheet {
   const groups = groupBy(entries, ({ sender, transport }) => JSON.stringify([sender, transport]));
   const items = groups.map((group) => {

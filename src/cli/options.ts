@@ -9,7 +9,7 @@ export class UsageError extends Error {
 
 export type KnownOption = Pick<Option, 'name' | 'value' | 'formerly'>;
 
-/** An option with its name, or an operand, which has no name. */
+/** An option with its name, or an operand without a name. */
 interface Argument {
   /** Name without the dashes. */
   readonly name?: string;
@@ -20,8 +20,8 @@ interface Argument {
 }
 
 /**
- * Parses arguments one by one: `--name value`, `--name=value`, `--switch`, operands, and after `--` operands only.
- * @param command name in the form that `flagmeter help` takes
+ * Parses arguments one by one: `--name value`, `--name=value`, `--switch`, operands, and only operands after `--`.
+ * @param command name of the command as an argument of `flagmeter help`
  * @throws {UsageError} for an unknown option, or a missing value
  */
 export function* readArguments(
@@ -32,8 +32,7 @@ export function* readArguments(
   const types = known.flatMap(({ name, formerly = name, value }) =>
     [name, formerly].map((each) => [each, { type: value === undefined ? 'boolean' : 'string' }]),
   );
-  // Not strict, because the messages of strict parsing quote values, which might be secrets. Errors are detected here
-  // instead.
+  // Strict parsing would quote values in its messages, and a value might be a secret. Errors are detected here instead.
   const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
   for (const token of tokens) {
@@ -66,7 +65,7 @@ interface OptionToken {
   readonly rawName: string;
   readonly index: number;
   readonly value?: string | undefined;
-  /** True if the value followed `=`. */
+  /** True if the value followed `=` in the same argument. */
   readonly inlineValue?: boolean | undefined;
 }
 
@@ -87,7 +86,7 @@ export function readOptions(argv: readonly string[], known: readonly KnownOption
   return found;
 }
 
-/** Omits the value of an unknown option, and anything after a space in its name, as it might be a secret. */
+/** Omits the value of an unknown option, and the part of its name after a space, because both might be a secret. */
 function describeUnknownOption(given: string, known: readonly KnownOption[], command?: string): string {
   const [name = ''] = given.split(/\s/, 1);
   if (known.length === 0) return `Unknown option --${name}; this command takes no options`;
@@ -98,7 +97,7 @@ function describeUnknownOption(given: string, known: readonly KnownOption[], com
   return `Unknown option --${name}${nearestKnown(name, names, '--') || help}`;
 }
 
-/** @param word given instead, if any */
+/** @param word the given word, if any */
 export function unknownWord(command: string, word: string | undefined, words: readonly string[]): UsageError {
   const all = `use one of ${words.join(', ')}`;
   if (word === undefined) return new UsageError(`Cannot use ${command} alone: ${all}`);

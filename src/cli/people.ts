@@ -27,7 +27,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
 };
 
 /**
- * The request names the identity in the query, as a path cannot have every identity.
+ * Sends the identity in the query of the request, because a path cannot contain every identity.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the person declines, or the server refuses or cannot be reached
  */

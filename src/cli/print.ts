@@ -3,7 +3,7 @@ import type { Item } from './api.ts';
 import type { Context } from './context.ts';
 import { formatLabel, makeTable, recordText, show } from './show.ts';
 
-/** Prints a table, and the titles of the columns that the table omits because they do not fit. */
+/** Prints a table. Columns that do not fit are omitted, and their titles are printed on standard error. */
 export function printTable({ out, err, bold, width }: Context, columns: AnyColumns, items: readonly Item[]): void {
   const whole = Object.entries(columns as Readonly<Record<string, Column<Item>>>).map(([path, column]) =>
     wholeColumn(path, column),

@@ -16,7 +16,7 @@ export async function interruptible<T>(work: (over: AbortSignal) => Promise<T>):
 
 const barWidth = 30;
 
-/** Interval between reports, ms. A terminal rewrites one line; a log gets a line each time. */
+/** Interval between reports in ms. A terminal overwrites one line. A log gets a new line each time. */
 const everyMs = { terminal: 100, log: 5000 };
 
 interface ProgressState {
@@ -27,7 +27,7 @@ interface ProgressState {
   readonly unit?: string;
 }
 
-/** Reports progress on standard error: a bar on a terminal, a line every few seconds elsewhere. */
+/** Reports progress on standard error. A terminal shows a bar; a log gets a line every few seconds. */
 export class Progress {
   readonly #terminal: Pick<Context, 'interactive' | 'err'>;
   readonly #clock: Pick<Context['clock'], 'monotonic'>;
@@ -44,7 +44,7 @@ export class Progress {
     this.#terminal = terminal;
     this.#clock = clock;
     this.#words = words;
-    // Short work adds no line to a log.
+    // A log gets its first line after one interval, so that short work logs nothing.
     this.#reportedAt = terminal.interactive ? Number.NEGATIVE_INFINITY : clock.monotonic();
   }
 

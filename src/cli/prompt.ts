@@ -2,9 +2,9 @@ import { Failure } from './failure.ts';
 
 /** The person at the terminal. */
 export interface Person {
-  /** @returns the typed line, or an empty one at the end of input */
+  /** @returns the typed line; an empty line at the end of input */
   ask(question: string): Promise<string>;
-  /** Does not show the typed line. */
+  /** Asks without showing the typed line. */
   askSecret(question: string): Promise<string>;
 }
 
@@ -28,7 +28,7 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
     async askSecret(question) {
       keyboard.setRawMode(true);
       try {
-        show(question); // Raw mode comes first, so that nothing typed after the question is shown.
+        show(question); // Raw mode is set before the question, so that no typed key is shown.
         return await readRaw(keyboard);
       } finally {
         keyboard.setRawMode(false);
@@ -64,7 +64,7 @@ async function readRaw(keyboard: Keyboard): Promise<string> {
   return typed.join('');
 }
 
-/** Passes input on until `take` returns true, or the input ends. */
+/** Passes input to `take` until `take` returns true or the input ends. */
 function eachChunk(keyboard: Keyboard, take: (chunk: string) => boolean): Promise<void> {
   return new Promise((resolve) => {
     const onData = (chunk: string) => {

@@ -58,7 +58,7 @@ async function readMore({ more }: Report, api: Api): Promise<Sheet | undefined> 
 }
 
 /**
- * Returns the range that is given by its name, and the time zone.
+ * Returns the query for a named range and its time zone.
  * @param now Unix ms
  * @throws {UsageError}
  */
@@ -115,7 +115,7 @@ function isEmpty(response: Item): boolean {
   return ['features', 'metrics'].every((field) => readItems(response, field).length === 0);
 }
 
-/** Checks that the feature or metric of an empty report exists. @throws {Failure} with the nearest name */
+/** Checks that the feature or metric of an empty report exists. @throws {Failure} with the most similar name if not */
 async function checkExists(api: Api, application: Item, given: Arguments): Promise<void> {
   for (const [flag, naming] of [
     ['feature', resources.features],

@@ -5,18 +5,18 @@ import type { Item } from './api.ts';
 import type { Syntax } from './command.ts';
 import { appOption, formatOption, jsonOption, urlOption } from './common-options.ts';
 
-/** A report of the management API on an application. */
+/** A report of the management API about one application. */
 export interface Report {
-  /** The command, and the segment of its path. */
+  /** Name of the command. It is also the last segment of the report's API path. */
   readonly name: string;
   readonly summary: string;
-  /** The environments that the report covers. */
+  /** Scope of the report: one environment, or optionally several. */
   readonly of: 'one environment' | 'any environment';
   /** Query parameters in addition to the application, the environment and the range. */
   readonly fields: readonly Field[];
   /** A line above the tables, below the title. */
   headline?(report: Item): string;
-  /** A path whose response becomes a further table. Only Admins of the installation may read it. */
+  /** A path whose response is shown as one more table. Only Admins of the installation may read it. */
   readonly more?: { readonly path: readonly string[]; table(response: Item): Sheet };
   /** Tables without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
@@ -33,7 +33,7 @@ export interface Sheet {
 
 export const times = rangeOptions('a day before the end');
 
-/** A range by its name, and the zone of its days. */
+/** Options for a named range and the time zone of its days. */
 const named = [
   option('range RANGE', 'Calendar range such as this-month, instead of --from and --to', {
     values: Object.keys(calendarRanges),

@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 import { ingest } from './ingest-report.ts';
 import { createCommand, type Report, readItems, type Sheet } from './report.ts';
 
-/** Sums use buckets of days, because a range has the fewest of them. */
+/** If `--step` is missing, sums are computed from buckets of days, because days are the fewest buckets. */
 const step = option('step STEP', 'Print a line for each minute, hour or day instead of sums', {
   values: ['minute', 'hour', 'day'],
   default: 'day',
@@ -31,7 +31,7 @@ const usage: Report = {
   empty: 'No usage in this period',
 };
 
-/** A line for each feature, and one for each of its variants. */
+/** Formats one row for each feature, and one for each of its variants. */
 function usageSums(report: Item): Sheet {
   const items = readItems(report, 'features').flatMap((each) => [
     { ...each, variant: '(all)' },
@@ -40,7 +40,7 @@ function usageSums(report: Item): Sheet {
   return { columns: { ...variantColumns, ...countColumns, uniqueUsers: { label: 'Users', right: true } }, items };
 }
 
-/** A line for each bucket of each variant, in order of time. */
+/** Formats one row for each bucket of each variant, in order of time. */
 function usageByTime(report: Item): Sheet {
   const items = readItems(report, 'features').flatMap((each) =>
     readItems(each, 'variants').flatMap((one) =>
@@ -83,7 +83,7 @@ function valuesByTime(report: Item): Sheet {
   return { columns: { ...timeColumn, ...selectIdentityColumns(metrics), value: valueColumn }, items: byTime(items) };
 }
 
-/** Feature and variant are columns only if a metric has them. */
+/** Returns the columns of the feature and the variant if at least one metric has them. */
 function selectIdentityColumns(items: readonly Item[]): AnyColumns {
   const metric = { label: 'Metric', cut: true } as const;
   return { metric, ...(items.some((item) => item['feature'] !== undefined) && variantColumns) };

@@ -32,7 +32,7 @@ export async function runResource(
   return 0;
 }
 
-/** Refuses a deletion by a script without `--yes`. @throws {UsageError} before any request */
+/** Refuses a deletion by a script that does not give `--yes`. @throws {UsageError} before any request */
 function checkCanAsk({ one }: Resource, word: string, given: Arguments, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
   const why = 'standard input is not a terminal';
@@ -53,7 +53,7 @@ interface Call {
   readonly context: Context;
   readonly api: Api;
   readonly reader: Reader;
-  /** The path of the resource's list. */
+  /** The API path of the resource's list. */
   readonly path: readonly string[];
   /** The action of the verb `act`. */
   readonly action?: Action | undefined;
@@ -140,11 +140,11 @@ async function act(call: Call): Promise<void> {
   });
 }
 
-/** Time limit for the first attempt, ms. It is longer than the server waits for a receiver. */
+/** Time limit for the first delivery attempt, ms. It is longer than the server waits for a receiver. */
 const followMs = 20_000;
 const followEveryMs = 200;
 
-/** Returns an item after its first attempt, or after the time limit. */
+/** Polls an item until the server has attempted its delivery, or until the time limit. */
 async function followed({ context: { clock, sleep }, api }: Call, path: readonly string[]): Promise<Item> {
   const deadline = clock.monotonic() + followMs;
   for (;;) {
@@ -193,7 +193,7 @@ async function remove(call: Call): Promise<void> {
   else err(`${capital(word)}d ${what}\n`);
 }
 
-/** Returns the last segment of the item's path, and its name for people. */
+/** Returns the last segment of an item's path, and the name that people know. */
 async function locate({ resource, given, api, path, action }: Call): Promise<{ id: string; called: string }> {
   const { key, alias } = resource;
   if (alias === undefined) return { id: given.operand, called: given.operand };
@@ -202,7 +202,7 @@ async function locate({ resource, given, api, path, action }: Call): Promise<{ i
   return { id, called: `${show(found[alias])} (${id})` };
 }
 
-/** Runs work on an item. If the item does not exist, the failure names the existing items. */
+/** Runs an operation on an item. If the item does not exist, the failure names the existing items. */
 async function explained<T>(
   { resource, api, path }: Call,
   id: string,

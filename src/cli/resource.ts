@@ -8,7 +8,7 @@ export type Verb = 'list' | 'show' | 'create' | 'update' | 'act' | 'delete';
 
 export interface VerbCommand {
   readonly verb: Verb;
-  /** The second word of the command; empty for a log, which can only be listed. */
+  /** The second word of the command. It is empty for a log, whose only command lists entries. */
   readonly word: string;
   readonly command: Syntax;
   /** The action of the verb `act`. */
@@ -50,7 +50,7 @@ function listOptions({ filters = [], defaultLimit, inRows }: Resource): readonly
   return [...filters, option('limit N', 'Maximum number of entries', { more: `default: ${defaultLimit}` })];
 }
 
-/** An option with which a pipeline fails by the exit code. */
+/** An option that makes the exit code fail a pipeline. */
 const failIfAnyOption = option('fail-if-any', 'Exit with code 8 if the list is not empty', { excludes: ['format'] });
 
 function describeHandles({ one, key, alias }: Resource): string {

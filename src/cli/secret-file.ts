@@ -2,8 +2,8 @@ import type { Terminal } from './command.ts';
 import { UsageError } from './options.ts';
 
 /**
- * Reads the first line of the file that an option names, or of standard input for `-`. Messages do not repeat the value
- * of the option, which might be the secret itself by mistake.
+ * Reads the first line of the file that an option names, or of standard input for `-`. A user might give the secret
+ * itself instead of its file, so messages do not repeat the value of the option.
  * @throws {UsageError} if it cannot be read
  */
 export function readSecretFile(option: string, path: string, terminal: Terminal): string {

@@ -17,7 +17,7 @@ export interface JsonResponse {
   /** The body, if it is JSON. */
   readonly json: unknown;
   readonly retryAfter: string | null;
-  /** Note of the server on an accepted request. */
+  /** Note of the server on an accepted request, if any. */
   readonly noted?: string | null;
 }
 
@@ -47,7 +47,7 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
   }
 }
 
-/** Time limit for the start of a response in rows, ms. The request can wait in a queue. */
+/** Time limit until a response in rows begins, ms. The request can wait in a queue of the server. */
 const rowsTimeoutMs = 300_000;
 
 /**
@@ -77,7 +77,7 @@ export async function sendForRows(
   }
 }
 
-/** Yields rows as they arrive. If the connection breaks, rows are missing. */
+/** Yields rows as they arrive. @throws {Failure} if the connection breaks, because rows are missing then */
 async function* streamRows(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
@@ -86,7 +86,7 @@ async function* streamRows(url: string, { body }: Response): AsyncGenerator<Uint
   }
 }
 
-/** Returns the fields of a JSON object; an empty object for anything else. */
+/** Returns the fields of a JSON object; no fields for any other value. */
 export function readFields(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? { ...json } : {};
 }
@@ -97,7 +97,7 @@ export function readText(json: unknown, field: string): string | undefined {
   return typeof value === 'string' ? printable(value) : undefined;
 }
 
-/** Returns the failure for a response that does not come from a flagmeter server, but from a proxy, for example. */
+/** Returns the failure for a response that is not from a flagmeter server, such as the response of a proxy. */
 export function notUnderstood(url: string, status: number): Failure {
   const kind = status === 502 || status === 503 || status === 504 ? 'unavailable' : 'failed';
   return new Failure(kind, `${readOrigin(url)} does not respond like a flagmeter server (status ${status})`);
@@ -170,7 +170,7 @@ export function proxyFor(url: string, env: Context['env']): ProxyVariable | unde
   return { variable, address: address.replace(/^.*@/, '') };
 }
 
-/** True if `NO_PROXY` has the host: `*`, or its name or a suffix of the name, with or without its port. */
+/** True if `NO_PROXY` excludes the host: by `*`, or by a suffix of the host name with or without its port. */
 function isExcepted(hostname: string, host: string, env: Context['env']): boolean {
   const list = (env['no_proxy'] || env['NO_PROXY'] || '').toLowerCase().split(',');
   return list.some((entry) => {

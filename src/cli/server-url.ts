@@ -1,12 +1,12 @@
 import { hasPortZero } from '../contract/port-zero.ts';
 import { UsageError } from './options.ts';
 
-/** The default server: where `serve` listens by default. */
+/** The default server: the address where `serve` listens by default. */
 export const usualUrl = 'http://127.0.0.1:8080';
 
 /**
  * Reads the address of a server. Omits a slash at the end.
- * @param by the option or variable that has the address
+ * @param by name of the option or variable that contains the address
  * @throws {UsageError}
  */
 export function readServerUrl(text: string, by: string): string {
@@ -19,7 +19,7 @@ export function readServerUrl(text: string, by: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** True if others on the network can read requests to the address. */
+/** True if other machines on the network can read requests to the address. */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname);

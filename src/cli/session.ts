@@ -9,7 +9,7 @@ import { openTokenStore, type StoredSession, type TokenStore, withSession } from
 /** Minimum remaining lifetime of an access token, ms. A token that expires earlier is renewed before use. */
 const minLifeMs = 30_000;
 
-/** Loads the token host when a token is requested, as most commands use a stored token. */
+/** Loads the module of the token host only for a token request, because most commands use a stored token. */
 const tokenHost = () => import('./token-host.ts');
 
 export interface Access {
@@ -66,7 +66,7 @@ export function describeSource({ env }: Context): string {
   return 'the last login';
 }
 
-/** Returns the error for half an API key. If it were ignored, commands would act as the user of the last login. */
+/** Returns the error for half an API key. Without the error, commands would act as the user of the last login. */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }
@@ -96,7 +96,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
     if (session === undefined) throw signInFirst(url, `Not signed in to ${url}`);
     return session;
   };
-  // Renewed by one process at a time, as reusing a refresh token ends the session.
+  // Only one process at a time renews the session, because reusing a refresh token ends the session.
   const renew = (isGood: (session: StoredSession) => boolean) =>
     store.exclusively(async () => {
       const session = find();
@@ -115,7 +115,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
   };
 }
 
-/** Returns a failure that signing in repairs. */
+/** Returns a failure that a new sign-in fixes. */
 export function signInFirst(url: string, why: string): Failure {
   return new Failure('unauthorized', `${why}; sign in with: flagmeter login --url ${url}`);
 }

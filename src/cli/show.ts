@@ -8,7 +8,7 @@ interface Heading {
   readonly title: string;
   /** True for numbers, which are aligned right. */
   readonly right?: true;
-  /** True for text that can be truncated. */
+  /** True for text that may be truncated. */
   readonly cut?: true;
 }
 
@@ -20,7 +20,7 @@ export interface Screen {
 }
 
 interface Table {
-  /** Every line ends with a line feed. */
+  /** Lines of text, each with a line feed at its end. */
   readonly text: string;
   readonly leftOut: readonly string[];
 }
@@ -51,7 +51,7 @@ export function recordText(fields: readonly (readonly [label: string, value: str
   return rows.map((row) => `  ${formatLine(row, measureColumns(rows), [])}\n`).join('');
 }
 
-/** Returns the widths that fit. Columns are dropped from the end until truncating the widest texts is enough. */
+/** Returns column widths that fit. Drops columns from the end if necessary, and truncates the widest texts. */
 function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
   const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, minWidth) : each));
   let count = natural.length;
@@ -103,7 +103,7 @@ function measureWidth(text: string): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** Makes a text of a server or a user safe to print to a terminal, on one line. */
+/** Makes a text from a server or a user safe for printing on one line of a terminal. */
 export function printable(text: string): string {
   return replaceActive(text, () => '\ufffd');
 }

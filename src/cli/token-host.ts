@@ -64,7 +64,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   };
 }
 
-/** Returns the endpoints at an address, which can differ from the issuer's, for example through a tunnel. */
+/** Returns the endpoints below an address. The address can differ from the issuer's, for example through a tunnel. */
 function serverAt(authUrl: string): AuthorizationServer {
   return {
     issuer: authUrl,
@@ -73,7 +73,7 @@ function serverAt(authUrl: string): AuthorizationServer {
   };
 }
 
-/** Returns an endpoint of the metadata; `undefined` if it is not a web address, or less secure than the host's. */
+/** Returns an endpoint of the metadata; `undefined` if it is not a web address, or is `http:` but the host is not. */
 function readEndpoint(json: unknown, field: string, authUrl: string): string | undefined {
   const text = readText(json, field) ?? '';
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
@@ -140,7 +140,7 @@ export async function signInAsWorkload(
 }
 
 /**
- * Renews a session by its refresh token, or by the client secret stored with it.
+ * Renews a session by its refresh token or its stored client secret.
  * @returns `undefined` if it cannot be renewed
  * @throws {Failure}
  */
@@ -174,7 +174,7 @@ export async function revoke(
 
 type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
 
-/** Sends the request of a grant, and checks the response of the token endpoint. */
+/** A token request, and a function that checks the response. */
 interface Grant {
   request(client: Client): Promise<Response>;
   process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
@@ -202,7 +202,7 @@ export async function requestTokens(
   };
 }
 
-/** Returns a client that ignores the clock: the ID token is not used, so a machine whose clock is wrong can sign in. */
+/** Returns a client that ignores the clock. The ID token is not used, so a machine with a wrong clock can sign in. */
 function createClient(clientId: string): Client {
   return { client_id: clientId, [clockTolerance]: Number.MAX_SAFE_INTEGER };
 }
@@ -225,7 +225,7 @@ export async function exchange<T>(
   }
 }
 
-/** Reads an error of the token host (RFC 6749 §5.2). The library reads errors of status 400 to 499 only. */
+/** Reads an error of the token host (RFC 6749 §5.2). The library itself reads only errors with status 400 to 499. */
 function createGrantRefusal(url: string, status: number, json: unknown): Failure {
   const code = readText(json, 'error');
   if (code === undefined) return notUnderstood(url, status);

@@ -24,7 +24,7 @@ const sessionSchema = Type.Object({
   /** Address of the token host. */
   authUrl: Type.String(),
   clientId: Type.String(),
-  /** Only with `--store`: renews the session. */
+  /** Stored only with `--store`. Renews the session. */
   clientSecret: Type.Optional(Type.String()),
   scope: Type.String(),
   accessToken: Type.String(),
@@ -44,7 +44,7 @@ export type StoredSession = Static<typeof sessionSchema>;
 
 type StoredContent = Static<typeof storedSchema>;
 
-/** The file with the tokens of this user, which nobody else may read. */
+/** The file with the tokens of this user. Nobody else may read it. */
 export interface TokenStore {
   /** @throws {Failure} if the file cannot be read or is damaged */
   read(): StoredContent;
@@ -72,7 +72,7 @@ export function withSession(stored: StoredContent, url: string, session: StoredS
   return { ...stored, servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]) };
 }
 
-/** Returns the configuration folder. The specification requires ignoring a relative path. */
+/** Returns the configuration folder. A relative path is ignored, as the specification requires. */
 function configurationFolder({ env }: Context): string {
   const folder = env['XDG_CONFIG_HOME'] ?? '';
   return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
@@ -100,7 +100,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Replaces the file by a new file that is complete and on disk. */
+/** Writes a complete new file to disk, and then replaces the old file by it. */
 function write(path: string, stored: StoredContent, unique: string): void {
   const fresh = `${path}.${unique}`;
   try {
@@ -118,15 +118,15 @@ function write(path: string, stored: StoredContent, unique: string): void {
   }
 }
 
-/** Age from which a lock is stale. Work under the lock is shorter. */
+/** Minimum age of a stale lock. Work under the lock takes less time. */
 const abandonedAfterMs = 120_000;
 /** Time limit for acquiring the lock, and the interval between attempts. */
 const timeoutMs = 150_000;
 const retryEveryMs = 50;
 
 /**
- * Runs work while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with
- * its owner in it, which works on network file systems too.
+ * Runs work while holding a lock, and takes over the lock of a dead process. The lock is a file that contains its owner
+ * from its creation on. This works on network file systems, too.
  * @param path of the lock, in a writable directory
  * @throws {Failure} if another process keeps the lock
  */
@@ -151,7 +151,7 @@ export async function underLock<T>(
   }
 }
 
-/** Takes the lock by linking a written file, so that no process sees it empty. */
+/** Takes the lock by linking a file that is already written, so that no process reads an empty lock. */
 function take(path: string, owner: string): boolean {
   const own = sideFile(path, owner);
   writeFileSync(own, owner, { mode: 0o600 });
@@ -166,7 +166,7 @@ function take(path: string, owner: string): boolean {
   }
 }
 
-/** Removes a stale lock. If several processes do so at the same time, none removes the lock of the next owner. */
+/** Removes a stale lock. Several processes can do so concurrently: none of them removes the lock of the next owner. */
 function removeAbandoned(path: string, owner: string, now: number): boolean {
   const seen = findOwner(path);
   if (seen === undefined) return true;

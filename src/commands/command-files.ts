@@ -3,8 +3,8 @@ import type { ReportName } from '../cli/reports.ts';
 import type { ResourceName } from '../contract/resources/resources.ts';
 
 /*
- * The commands, in the order of the help text. Each declares itself in its file. A file is loaded when its command runs
- * or for help, so that the server does not load the texts of all commands.
+ * The commands, in the order of the help text. Each file declares one command. It is loaded only for help or to run the
+ * command, so that a server does not load the texts of all commands.
  */
 
 /** Commands that work on a data directory, or on the PostgreSQL that several nodes share. */
@@ -52,7 +52,7 @@ const client = {
   deletions: () => resource('deletions'),
 } as const satisfies Readonly<Record<ResourceName | ReportName, unknown> & Record<string, unknown>>;
 
-/** Commands that read the table of all commands. */
+/** Commands that need the table of all commands. */
 const others = ['completion', 'version', 'help'] as const;
 
 async function resource(name: ResourceName): Promise<Entry> {
@@ -77,7 +77,7 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
 
 export const commandNames = commandGroups.flatMap(({ names }) => names);
 
-/** @param word may be the name of an earlier version */
+/** @param word the name of a command, or its name in an earlier version */
 export function commandNamed(word: string): CommandName | undefined {
   return commandNames.find((name) => name === (word === 'engine' ? 'postgres' : word));
 }

@@ -33,7 +33,7 @@ function findCommand(name: CommandName, word: string): Syntax {
   throw unknownWord(name, word, words);
 }
 
-/** Returns the overview, or the text of one command; at most 100 columns wide. */
+/** Returns the overview, or the help of one command. Lines have at most 100 columns. */
 export function helpText(name?: CommandName): string {
   if (name === undefined) return overview();
   if (name === 'serve') return serveText();
@@ -107,18 +107,18 @@ export function formatDefault(schema: Setting['schema']): string | undefined {
   return schema.default === undefined ? schema.defaultText : String(schema.default);
 }
 
-/** The column where descriptions begin, and the longest line. */
+/** The column where descriptions begin, and the maximum length of a line. */
 const descriptionColumn = 30;
 const width = 100;
 const indent = '    ';
 
-/** Formats the usage of a command, in lines that fit the terminal. */
+/** Formats the usage of a command in lines of limited length. */
 function usageText({ name, operand, options }: Syntax): string {
   const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...options.map(optionWord)];
   return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
 }
 
-/** Fills lines of at most `max` characters with words. A longer word has its own line. */
+/** Breaks a text into lines of at most `max` characters. A longer word gets its own line. */
 function filled(words: readonly string[], max: number): string[] {
   const lines: string[] = [];
   for (const word of words) {
@@ -129,7 +129,7 @@ function filled(words: readonly string[], max: number): string[] {
   return lines;
 }
 
-/** Describes the operands and options of commands, each once. Shared options come last. */
+/** Describes each operand and option of the commands once. Shared options come last. */
 function optionsText(commands: readonly Syntax[]): string {
   const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
   const options = commands.flatMap((command) => command.options.map((option) => entryText(valued(option), option)));
@@ -148,7 +148,7 @@ function entryText(
   return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;
 }
 
-/** Returns the name of an operand, or up to three values instead. */
+/** Returns the name of an operand, or its values if there are at most three. */
 function operandWord({ name, optional, values = [] }: Operand): string {
   if (values.length > 0 && values.length <= 3) return values.join('|');
   return optional ? `[${name}]` : name;

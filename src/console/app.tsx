@@ -53,21 +53,21 @@ export function App() {
   );
 }
 
-/** Links that the router handles: all except links to the docs and to the auth host, which can have the same origin. */
+/** Links that the router handles: all links except to the docs and to the auth host, which can have the same origin. */
 const ownPages = /^(?!.*\/(connect\/|docs($|\/)))/;
 
-/** Delay before other pages are loaded, ms. The figures of the open page come first. */
+/** Delay before the other pages are loaded, ms. Until then, the open page loads its figures. */
 const loadPagesAfterMs = 2000;
 
 /** Safari before 26 lacks `requestIdleCallback`. */
 const whenIdle = (run: () => void) => (window.requestIdleCallback ?? setTimeout)(run);
 
-/** Loads the other pages in advance, so that they open immediately, also while the server restarts. */
+/** Loads the other pages in advance. They then open immediately, even while the server restarts. */
 function loadPages(): void {
   for (const { component } of pages) void component.preload();
 }
 
-/** Screen readers announce the new page by its heading. */
+/** Moves the focus to the heading, so that screen readers announce the new page. */
 function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('main h1') ?? document.getElementById('main')!;
   heading.tabIndex = -1;
@@ -76,14 +76,14 @@ function focusHeading(): void {
 
 type Page = ComponentType<object>;
 
-/** A component that is loaded when it is first shown. After a failure, each further display retries. */
+/** Returns a component that is loaded when it is first shown. After a failure, it retries when shown again. */
 function lazyPage(loadPage: ConsoleRoute['load']) {
   const load = loadPage as () => Promise<Page>;
   const missing = (): Page => (props) => <Missing load={load} props={props} />;
   return lazy<Page>(() => load().catch(missing));
 }
 
-/** Replaces a page that could not be loaded: the server is unreachable, or was upgraded and has other files. */
+/** Shown if a page could not be loaded, because the server is unreachable, or was upgraded and has other files. */
 function Missing({ load, props }: { readonly load: () => Promise<Page>; readonly props: object }) {
   const [loaded, setLoaded] = useState<{ readonly Page: Page }>();
   useTitle(loaded === undefined ? 'Not loaded' : '');
@@ -107,7 +107,7 @@ function Missing({ load, props }: { readonly load: () => Promise<Page>; readonly
   );
 }
 
-/** Shows the page if the application and the environment of its address exist. Pages rely on that. */
+/** Shows the page if the application and the environment of its address exist. Pages rely on this check. */
 function CheckedPlace({ children }: { readonly children: ComponentChildren }) {
   const { path, query } = useLocation();
   const { application: id, environment } = readPlace(path.slice(root.length), query);

@@ -1,8 +1,8 @@
 /*
  * src/console: the web console. It runs in the browser and uses the server's API and `src/contract`. main.tsx starts
- * it, and app.tsx chooses the page. frame/ surrounds the page, and search/ opens from it. pages/ has the table of pages
- * and a folder for each, parts/ the shared components, reader/ the state of the user, address/ the addresses, text/ the
- * formats, api/ the requests, and styles/ the style sheets and themes.
+ * it, and app.tsx chooses the page. frame/ is the frame around each page, with the dialog in search/. pages/ has the
+ * table of pages and a folder for each page, components/ the shared components, reader/ the state of the user, address/
+ * the addresses, text/ the formats, api/ the requests, and styles/ the style sheets and themes.
  */
 import { render } from 'preact';
 import { App } from './app.tsx';

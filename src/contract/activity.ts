@@ -1,6 +1,6 @@
 /*
- * Activity of an application: changes by people, and changes in its data. Each kind is declared here once, for the API,
- * the feed, the chart markers, the command line and the docs.
+ * Activity of an application: changes by people, and changes in its data. The API, the feed, the chart markers, the
+ * command line and the docs use these declarations of the kinds.
  */
 
 export const activityGroups = {

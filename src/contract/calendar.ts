@@ -1,6 +1,6 @@
 /*
- * Calendar days in a time zone, for the server and the console. A day is a number: the days since 1970-01-01, by the
- * local date. It has 23 to 25 hours when clocks change.
+ * Calendar days in a time zone, for the server and the console. A day is the number of days between 1970-01-01 and its
+ * local date. A day on which clocks change has 23 to 25 hours.
  */
 
 const hourMs = 3_600_000;
@@ -47,7 +47,7 @@ export function dayAt(zone: string, at: number): number {
   return Math.floor((at + offsetAt(zone, at)) / dayMs);
 }
 
-/** Returns the start of a day in a time zone, Unix ms. It is later than midnight if the clocks skip midnight. */
+/** Returns the start of a day in a time zone, Unix ms. The start is after midnight if the clocks skip midnight. */
 export function startOfDay(zone: string, day: number): number {
   const midnight = day * dayMs;
   const offsets = [offsetAt(zone, midnight - dayMs), offsetAt(zone, midnight + dayMs)];
@@ -56,8 +56,8 @@ export function startOfDay(zone: string, day: number): number {
 }
 
 /**
- * Returns the UTC days whose users a range counts, the end exclusive. A range that begins with a day of its zone counts
- * the UTC days of the same dates. Any other range counts the UTC days that it touches.
+ * Returns the UTC days whose users are counted for a range. The end is exclusive. If the range begins at the start of a
+ * day in its zone, the UTC days have the same dates. Otherwise, they are all UTC days that the range touches.
  * @param from Unix ms
  * @param to Unix ms
  */
@@ -68,8 +68,8 @@ export function userDays(from: number, to: number, zone = 'UTC'): { readonly fro
 }
 
 /**
- * Returns the starts of the days from the day that contains `from` until `to`, Unix ms. Skips days that the clocks
- * skip.
+ * Returns the starts of the days between two times, in Unix ms. The first day contains `from`. Days that the clocks
+ * skip are omitted.
  */
 export function daysBetween(zone: string, from: number, to: number): number[] {
   const starts: number[] = [];
@@ -80,15 +80,14 @@ export function daysBetween(zone: string, from: number, to: number): number[] {
   }
 }
 
-/**
- * Maximum length of a range whose days are summed from hours. Summing 90 days takes seconds with thousands of flags.
- */
+/** Maximum length of a range whose days are summed from hours. With many flags, summing 90 days takes seconds. */
 export const maxZonedMs = 35 * dayMs;
 
 /**
  * Returns the starts of the days of a chart in a time zone, whose counts are summed from hours.
  * @param keptFrom start of the retained hours, Unix ms
- * @returns `undefined` if hours do not suffice: they are too many or not retained, or a day begins within an hour
+ * @returns `undefined` if the range has too many hours or hours that are not retained, or if a day begins within an
+ * hour
  */
 export function daysFromHours(zone: string, from: number, to: number, keptFrom: number): readonly number[] | undefined {
   if (zone === 'UTC' || from < keptFrom || to - from > maxZonedMs) return undefined;
@@ -96,25 +95,25 @@ export function daysFromHours(zone: string, from: number, to: number, keptFrom: 
   return starts.every((start) => start % hourMs === 0) ? starts : undefined;
 }
 
-/** Returns the first day of the ISO week of a day: Monday. 1970-01-01 was a Thursday. */
+/** Returns the Monday of the ISO week that contains a day. 1970-01-01 was a Thursday. */
 export function startOfWeek(day: number): number {
   return day - ((((day + 3) % 7) + 7) % 7);
 }
 
-/** Returns the first day of the month of a day. @param months to add */
+/** Returns the first day of the month that contains a day, or of the month that is `months` later. */
 export function startOfMonth(day: number, months = 0): number {
   const date = new Date(day * dayMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / dayMs;
 }
 
-/** Returns the same day some months earlier, or the last day of that month if it has fewer days. */
+/** Returns the same day of an earlier month, or the last day of that month if it is shorter. */
 export function monthsBefore(day: number, months: number): number {
   const first = startOfMonth(day, -months);
   const length = startOfMonth(first, 1) - first;
   return first + Math.min(day - startOfMonth(day), length - 1);
 }
 
-/** The calendar ranges, each as its first day and the day after its last. @param today a day */
+/** The calendar ranges, each as its first day and the day after its last. @param today number of the current day */
 export const calendarRanges = {
   today: (today: number) => [today, today + 1],
   yesterday: (today: number) => [today - 1, today],

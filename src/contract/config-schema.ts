@@ -6,12 +6,12 @@ import { store } from './settings/store.ts';
 
 /**
  * Every setting of the server: its type, default, bounds, and description in the help text and `docs/configuration.md`.
- * `group` is its heading there, `value` the placeholder of its value, `must` completes the message "Cannot use … : must
- * …", and `size` allows byte counts such as 64KiB, 5MiB or 1GiB.
+ * `group` is the heading in that file, and `value` the placeholder of the value. `must` completes the message "Cannot
+ * use … : must …". `size` allows byte counts such as 64KiB, 5MiB or 1GiB.
  */
 const settingsSchema = Type.Object({ ...access, ...store, ...limits, ...operation });
 
-/** The given settings. A setting without a default can be missing. */
+/** Values of the settings. A setting without a default can be missing. */
 export type Settings = Static<typeof settingsSchema>;
 
 /** The schema of one setting. It has at most one of `default` and `defaultText`. */
@@ -28,16 +28,16 @@ interface SettingSchema {
   readonly enum?: readonly string[];
   readonly must?: string;
   readonly size?: true;
-  /** Former key of the setting, still accepted on the command line, in the environment and in the file. */
+  /** Former key of the setting, which is still accepted on the command line, in the environment and in the file. */
   readonly formerly?: string;
 }
 
 export interface SettingNames {
   /** Key in the configuration file. */
   readonly key: string;
-  /** `max-body`: `--max-body` on the command line. */
+  /** Name of the option without dashes, such as `max-body`. */
   readonly option: string;
-  /** `FLAGMETER_MAX_BODY`. */
+  /** Name of the environment variable, such as `FLAGMETER_MAX_BODY`. */
   readonly variable: string;
 }
 

@@ -1,6 +1,6 @@
 import { type RefusalCode, refusals } from './refusals.ts';
 
-/** Details of `store_unavailable` that several places use. */
+/** Details of `store_unavailable` refusals that several files use. */
 export const storeUnavailable = {
   notReady: 'The store cannot accept data; see the log',
   dataNotKept: 'The store rejected the data; none of it was kept',
@@ -8,21 +8,21 @@ export const storeUnavailable = {
   unreadable: 'The store is not readable; see the log',
 } as const;
 
-/** Explains that a node can count, but not manage resources. */
+/** Explains that a node can count packets, but cannot manage resources. */
 export const onlyCounts = (reason: string) =>
   `${reason}. This node still counts, but cannot manage resources; try again later`;
 
 /** Detail of `postgres_unavailable`. */
 export const postgresUnavailable = onlyCounts('PostgreSQL is not available');
 
-/** The refusal of a request, with its reason. The caller sees it, so it must not contain secrets. */
+/** The refusal of a request, with its reason. The caller sees the reason, so it must not contain secrets. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;
   /** Seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
 
-  /** @param detail the error in this request, and its remedy */
+  /** @param detail what is wrong with this request, and how to correct it */
   constructor(code: RefusalCode, detail: string, retryAfter?: number) {
     super(detail);
     this.code = code;
@@ -35,8 +35,8 @@ export class Refusal extends Error {
 }
 
 /**
- * Returns the refusal of a request that needs PostgreSQL. Anyone can see it, so only the log has the host and the
- * reason.
+ * Returns the refusal of a request that needs PostgreSQL. Anyone can see the refusal, so only the log has the host and
+ * the reason.
  */
 export function postgresAway(): Refusal {
   return new Refusal('postgres_unavailable', postgresUnavailable, 2);

@@ -4,7 +4,7 @@ const directional = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 const oneDirectional = new RegExp(`[${directional}]`, 'u');
 const anyDirectional = new RegExp(`[${directional}]`, 'gu');
 
-/** Characters that a terminal or a page acts on: control characters, line separators, and directional characters. */
+/** Characters that change how a terminal or page shows a text: controls, line separators, directional characters. */
 const anyActive = new RegExp(`[\\p{Cc}\\u2028\\u2029${directional}]`, 'gu');
 
 export function changesDirection(text: string): boolean {
@@ -24,9 +24,9 @@ export function replaceActive(text: string, by: (character: string) => string): 
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Spreadsheets evaluate a cell that begins with one of these characters as a formula, including the full-width
+ * Matches a text that spreadsheets might evaluate as a formula, because a cell of it begins with one of these
  * characters. Anyone can send such names. Some spreadsheets split a file at semicolons, tabs or bars, so a cell can
- * begin after these as well.
+ * also begin after these.
  */
 const mayBeginFormula = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@'＝＋－＠])|^(?=[\t\r\n])/g;
 
@@ -46,7 +46,7 @@ export function originalText(text: string): string {
   return text.includes("'") ? text.replace(apostrophe, '') : text;
 }
 
-/** Returns a code span of Markdown. It ends at as many backticks as it begins with (CommonMark §6.1). */
+/** Returns a code span of Markdown. The span begins and ends with equally many backticks (CommonMark §6.1). */
 export function codeSpan(text: string): string {
   const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

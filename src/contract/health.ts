@@ -1,7 +1,7 @@
 /*
  * The rules for what needs attention in an application. The console, the API, `flagmeter health`, the Prometheus alerts
- * and the webhooks take rules, thresholds and windows from here; `src/reports/verdicts/findings.ts` applies them. The
- * table of docs/alerts.md is generated from this file.
+ * and the webhooks use these rules, thresholds and windows. `src/reports/verdicts/findings.ts` applies them. The table
+ * of docs/alerts.md is generated from this file.
  */
 import type { VerdictKind } from './verdicts.ts';
 import type { WebhookEventType } from './webhook-events.ts';
@@ -11,9 +11,9 @@ export const severities = ['urgent', 'warning', 'info'] as const;
 
 export type Severity = (typeof severities)[number];
 
-/** An episode of refusals: messages of one environment that were refused for one reason, the last one recently. */
+/** Limits of an episode of refusals: messages of one environment that were refused for the same reason. */
 export const refusing = {
-  /** Minimum number of refusals. A mistyped key causes fewer. */
+  /** Minimum number of refusals. A single mistyped key causes fewer refusals. */
   least: 10,
   /** An episode ends after this time without refusals. */
   quietMs: 3_600_000,
@@ -21,7 +21,7 @@ export const refusing = {
   countedMs: 2 * 3_600_000,
 } as const;
 
-/** Days before the expiry of an API key at which it is announced. */
+/** Numbers of days before the expiry of an API key at which the expiry is announced. */
 export const expiryDays = [1, 14] as const;
 
 /** Maximum delay of reports. If reports are further behind, counts of other nodes are missing. */
@@ -37,8 +37,8 @@ export const doneMs = 7 * 86_400_000;
 const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
 
 /**
- * True if a flag can be removed from the code. The team is done with an archived flag. An undeclared flag might be a
- * misspelt name that programs still request.
+ * True if a flag can be removed from the code. Archived flags do not count, because the team is done with them.
+ * Undeclared flags do not count either, because they might be misspelt names that programs still request.
  */
 export function canGo(kind: VerdictKind, declaration: { readonly archived: boolean } | undefined): boolean {
   if (declaration === undefined) return kind === 'safe_to_remove';
@@ -59,7 +59,7 @@ interface HealthRule {
   readonly many: string;
   /** Condition of the rule, in Markdown. */
   readonly when: string;
-  /** Webhook event for the same fact. If it is `null`, `without` states why. */
+  /** Webhook event for the same fact. If there is no event, it is `null`, and `without` states why. */
   readonly event: WebhookEventType | null;
   readonly alert: HealthAlert | null;
   readonly without?: string;
@@ -172,7 +172,7 @@ export function healthRule(kind: HealthKind): HealthRule {
   return healthRules[kind];
 }
 
-/** A finding in a few words: `3 senders refused`. */
+/** Describes a finding in a few words, such as `3 senders refused`. */
 export function healthText(kind: HealthKind, count: number): string {
   const { one, many } = healthRules[kind];
   return count === 1 ? one : `${count} ${many}`;

@@ -6,7 +6,7 @@ interface Route {
   readonly label: string;
   /** HTTP status of accepted messages. */
   readonly status: 200 | 202;
-  /** Product whose messages contain neither use nor views, see `listChecksOnly`. Absent for other routes. */
+  /** Product whose messages contain neither uses nor views: see `listChecksOnly`. Absent for other routes. */
   readonly checksOnly?: string;
 }
 
@@ -32,8 +32,7 @@ export const senderRouteText =
   "Kind of the sender's requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. Metrics reports, OpenTelemetry and Unleash SDKs do not report use and views.";
 
 /**
- * Returns the source of a sender that reports checks only. A later release might have stored a route unknown to this
- * release.
+ * Returns the product name of a sender that reports checks only. The route can be from a later release, and unknown.
  */
 function findSource({ route }: { readonly route: string }): string | undefined {
   return messageRoutes[route as MessageRoute]?.checksOnly;
@@ -45,8 +44,8 @@ export function isChecksOnly(sender: { readonly route: string }): boolean {
 }
 
 /**
- * Lists the sources of senders that report checks only. The list is empty if a sender also reports use and views.
- * Metrics reports are ignored. If a source reports checks only, its counts of use and views are unknown, not 0.
+ * Lists the products whose senders report checks only, so that their uses and views are unknown, not 0. The list is
+ * empty if any sender also reports uses and views. Metrics reports are ignored.
  */
 export function listChecksOnly(senders: Iterable<{ readonly route: string }>): string[] {
   const found = new Set<string>();
@@ -58,7 +57,7 @@ export function listChecksOnly(senders: Iterable<{ readonly route: string }>): s
   return [...found].sort();
 }
 
-/** Explains missing counts. @param names at least one source */
+/** Explains missing counts of uses and views. @param names at least one source */
 export function checksOnlyText(names: readonly string[]): string {
   const all = names.join(' and ');
   return `${all} ${names.length === 1 ? 'does' : 'do'} not report used or viewed.`;

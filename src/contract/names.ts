@@ -5,7 +5,7 @@ export const surplusName = '__other__';
 
 /**
  * True if a text is a valid name: 1–256 UTF-8 bytes of well-formed Unicode without control characters (C0, DEL and C1).
- * This is on the packet path, so plain ASCII takes one loop.
+ * The function is called for each packet, so plain ASCII takes only one loop.
  */
 export function isName(text: string): boolean {
   const { length } = text;
@@ -41,8 +41,8 @@ const characters = /^[\p{L}\p{M}\p{N}!-?A-~]+@[\p{L}\p{M}\p{N}!-?A-~]+$/u;
 
 /**
  * True if a text can be the e-mail address of a user. The mail server decides the rest: RFC 5321 §4.1.2 allows nearly
- * any local part. Addresses of two users must not look alike. So compatibility characters such as full-width letters
- * are rejected, and Latin letters next to letters of another script, such as a Cyrillic `а`.
+ * any local part. Addresses of two users must not look alike. Compatibility characters, such as full-width letters, are
+ * therefore rejected, and so are Latin letters together with letters of another script, such as a Cyrillic `а`.
  */
 export function isEmail(text: string): boolean {
   if (!isName(text) || !characters.test(text)) return false;

@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * Returns the known name that is most similar, unless half of it or more differs. A name that only has more or fewer
- * letters at its end counts as similar. Case is ignored.
+ * Returns the most similar known name, unless at least half of its letters differ. Names that differ only in additional
+ * letters at the end are similar. Case is ignored.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();

@@ -1,4 +1,4 @@
-/** A note on an accepted packet or report. Its texts have the form of refusal texts. */
+/** A note on an accepted packet or report. The texts have the same form as texts of refusals. */
 export interface Note {
   readonly meaning: string;
   readonly remedy: string;
@@ -95,7 +95,7 @@ export const ledgerNotes = {
 
 export type LedgerNote = keyof typeof ledgerNotes;
 
-/** Header of the response to an accepted request that had no effect, or of which an entry was omitted. */
+/** Response header for an accepted request that had no effect, or some of whose entries were omitted. */
 export const notedHeader = 'Flagmeter-Noted';
 
 /** Header value in the response to a request to forget an identity without records. */

@@ -24,8 +24,8 @@ export function compactNumbers(locale: string | undefined, zeros = true): (value
 }
 
 /**
- * Returns a formatter of fractions of 1 as percentages, with a decimal near an end. Only 0 is `0%`, and only 1 is
- * `100%`.
+ * Returns a formatter of fractions of 1 as percentages, with a decimal near 0 % and 100 %. Only 0 is `0%`, and only 1
+ * is `100%`.
  */
 export function shares(locale: string | undefined): (share: number) => string {
   const whole = new Intl.NumberFormat(locale, { style: 'percent' });

@@ -4,7 +4,7 @@ export interface Program {
   readonly version: string | undefined;
 }
 
-/** Browsers by their token in `User-Agent`. Most headers also contain tokens from further down the list. */
+/** Browsers by their token in `User-Agent`. Most headers also contain tokens of browsers further down the list. */
 const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
   ['Opera', /\bOPR\/(\d{1,4})/],
@@ -29,7 +29,7 @@ export function parseBrowser(userAgent: string): Program | undefined {
   return undefined;
 }
 
-/** Returns the first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
+/** Returns the first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may contain spaces here. */
 export function parseProduct(userAgent: string): Program {
   const [, name = '', version] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, longest)) ?? [];
   return { name, version };

@@ -1,6 +1,6 @@
 /**
- * Every reason to refuse a sign-in with an identity provider, and the remedy for the administrator. The audit log has
- * the code, and the page shows it.
+ * All reasons to refuse a sign-in with an identity provider, each with the administrator's remedy. The audit log
+ * contains the code, and the sign-in page shows it.
  */
 export const providerRefusals = {
   provider_unreachable: 'The provider does not respond within 5 seconds. Check its address and the network.',

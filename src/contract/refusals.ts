@@ -1,6 +1,6 @@
 import { ledgerRefusals, type RefusalDescription } from './ledger-refusals.ts';
 
-/** Every refusal, under its stable code. The tables of docs/errors.md are generated from this. */
+/** All refusals by their stable codes. The tables of docs/errors.md are generated from this. */
 export const refusals = {
   ...ledgerRefusals,
   too_many_points: {

@@ -9,7 +9,7 @@ export const permissions: Readonly<Record<Role, string>> = {
   Admin: 'also manages applications, keys, members, webhooks and the team, and reads the audit log',
 };
 
-/** True if a role includes another; `undefined` is the role of users outside the team. */
+/** True if a role includes the role `least`. A user outside the team has the role `undefined`. */
 export function isAtLeast(role: Role | undefined, least: Role): boolean {
   return role !== undefined && roles.indexOf(role) >= roles.indexOf(least);
 }
@@ -19,7 +19,7 @@ export interface Membership {
   /** Role in teams that `teamRoles` does not list. */
   readonly role: Role;
   readonly teams: readonly string[];
-  /** Roles in specific teams, by team id. Absent if the user has no such role, or an earlier release wrote the user. */
+  /** Roles in specific teams, by team id. Absent if the user has no such role, or was stored by an earlier release. */
   readonly teamRoles?: Readonly<Record<string, Role>>;
 }
 

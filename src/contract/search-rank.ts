@@ -9,8 +9,8 @@ export function searchWords(text: string): string[] {
 }
 
 /**
- * Ranks a name: 0 if it is the text, 1 if it begins with the text, 2 if it has a word that does, 3 if it contains the
- * text. Returns `undefined` if the name does not contain all words.
+ * Ranks a name: 0 if it equals the text, 1 if it begins with the text, 2 if one of its words does, 3 if it contains it.
+ * Returns `undefined` if the name does not contain all words.
  */
 export function rankName(name: string, words: readonly string[]): number | undefined {
   const text = name.toLowerCase();
@@ -24,7 +24,7 @@ export function rankName(name: string, words: readonly string[]): number | undef
   return rank;
 }
 
-/** True if any occurrence begins a word: after a character that is neither a letter nor a digit, or at a capital. */
+/** True if a text occurs at the start of a word: at a capital, or after neither a letter nor a digit. */
 function startsWord(name: string, text: string, word: string, first: number): boolean {
   for (let at = first; at >= 0; at = text.indexOf(word, at + 1))
     if (/[^\p{L}\p{N}]/u.test(text[at - 1]!) || /\p{Lu}/u.test(name[at] ?? '')) return true;
@@ -36,7 +36,7 @@ export interface RankedName {
   readonly rank: number;
 }
 
-/** Sorts by rank, then by length, the shorter name first. */
+/** Compares names by rank, then by length. Shorter names come first. */
 export function byRank(a: RankedName, b: RankedName): number {
   return a.rank - b.rank || a.name.length - b.name.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }

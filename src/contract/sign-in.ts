@@ -7,7 +7,7 @@ export const maxPasskeys = 20;
 
 /**
  * Returns the id of the relying party (WebAuthn §5.1.2), to which browsers bind passkeys: the host of the auth URL.
- * `undefined` if browsers allow no passkeys there: over plain HTTP, except on localhost, and at an IP address.
+ * `undefined` if browsers do not allow passkeys at that URL: plain HTTP, except on localhost, or an IP address.
  */
 export function relyingPartyId(authUrl: string): string | undefined {
   const { protocol, hostname } = new URL(authUrl);

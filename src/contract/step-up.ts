@@ -1,4 +1,4 @@
-/** Maximum age of the sign-in of a user who makes a dangerous change, seconds. */
+/** Maximum age of a sign-in with which a user may make dangerous changes, seconds. */
 export const maxSignInAge = 15 * 60;
 
 /**

@@ -1,7 +1,7 @@
 /** The tier of a team, which determines its limits. */
 export type Tier = 'free' | 'team' | 'enterprise';
 
-/** The limits of each plan, and their names in refusals. The highest limits also bound memory use. */
+/** The limits of each tier, and their names in refusals. The limits of the highest tier also bound memory use. */
 export const limits = {
   applications: { words: 'applications in a team', free: 3, team: 50, enterprise: 1000 },
   environments: { words: 'environments in an application', free: 5, team: 20, enterprise: 50 },

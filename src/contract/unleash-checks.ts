@@ -1,12 +1,13 @@
 /**
- * The variant name that SDKs report without a variant, even while the flag is enabled. Its checks are in `yes` or `no`.
+ * The variant name that Unleash SDKs report if a flag has no variant, even if it is enabled. `yes` or `no` includes its
+ * checks.
  */
 export const noVariant = 'disabled';
 
 /**
- * Divides the checks of a flag of Unleash that no variant accounts for. `yes` and `no` include the checks of variants,
- * which SDKs also serve while a flag is disabled: a fallback counts towards `no`. Unleash does not report which
- * variants these are, so variants reduce `yes` first, then `no`.
+ * Returns the checks of an Unleash flag without a variant. `yes` and `no` include the checks of variants. A variant
+ * served as a fallback, while the flag is disabled, counts towards `no`. Unleash does not report which variants are
+ * fallbacks, so the checks of variants are subtracted from `yes` first, then from `no`.
  * @param served checks of all variants
  */
 export function withoutVariant(

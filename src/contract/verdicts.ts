@@ -10,8 +10,8 @@ interface VerdictRule {
 }
 
 /**
- * The verdicts on a feature. The first rule that applies decides; `src/reports/verdicts/verdict.ts` implements them.
- * The table of docs/semantics.md is generated from this.
+ * The verdicts on a feature. The first rule that applies determines the verdict. `src/reports/verdicts/verdict.ts`
+ * implements the rules. The table of docs/semantics.md is generated from this.
  */
 export const verdictRules = {
   snoozed: {
@@ -57,12 +57,12 @@ export type VerdictKind = keyof typeof verdictRules;
 
 export const verdictKinds = Object.keys(verdictRules) as [VerdictKind, ...VerdictKind[]];
 
-/** Returns the kind of a verdict as commands write it, with hyphens. */
+/** Converts the kind of a verdict to the form of commands, with hyphens. */
 export function verdictWord(kind: unknown): string | null {
   return typeof kind === 'string' ? kind.replaceAll('_', '-') : null;
 }
 
-/** Explains a verdict that rests on silence alone; `undefined` for other verdicts. */
+/** Explains a verdict whose only evidence is silence; `undefined` for other verdicts. */
 export function explainSilence(kind: VerdictKind): string | undefined {
   return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;
 }

@@ -4,9 +4,9 @@ import { silenceOnly, type VerdictBasis, type VerdictKind, verdictRules, verdict
 import { listed, type Words, words } from './words.ts';
 
 /*
- * The events of webhooks. Each event has one declaration: its data, its time, an example of its data, and its
- * message. Types, checks, the choices of the console, the tables of docs/webhooks.md and the formats of deliveries
- * derive from it.
+ * The events of webhooks. Each event has one declaration: its data, its time, an example of its data, and its message.
+ * Types, checks, the choices of the console, the tables of docs/webhooks.md and the formats of deliveries are derived
+ * from this declaration.
  */
 
 export interface ConsolePage {
@@ -21,8 +21,8 @@ export interface EventMessage {
   readonly facts: readonly (readonly [label: string, value: Words])[];
   readonly page: ConsolePage;
   /**
-   * Subject of an issue in a tracker. The same finding opens no second issue for a while. `null` if there is nothing to
-   * do, so no issue is opened.
+   * Subject of an issue in a tracker. A finding with an equal subject does not open a second issue soon. `null` if
+   * there is nothing to do, so that no issue is opened.
    */
   readonly finding: readonly string[] | null;
 }
@@ -38,10 +38,7 @@ interface WebhookEventDeclaration<Data> {
   readonly message: (data: Data & OfTeam) => EventMessage;
 }
 
-/**
- * @typeParam Data `data` in deliveries, except the team. Times are RFC 3339. Fields that an earlier release lacks are
- * optional.
- */
+/** @typeParam Data type of `data` in deliveries, except the team. Times are RFC 3339. Newer fields are optional. */
 const event = <Data>(declaration: WebhookEventDeclaration<Data>) => declaration;
 
 interface NamedEntity {
@@ -51,7 +48,7 @@ interface NamedEntity {
 
 type Owners = readonly { readonly type: 'user' | 'team' | 'text'; readonly id: string | null; readonly name: string }[];
 
-/** The digest, sent on Monday, 8:00 UTC. Lists are bounded. */
+/** The digest, sent on Monday, 8:00 UTC. Its lists have a maximum length. */
 interface DigestData {
   readonly week: { readonly from: string; readonly to: string };
   /** The applications with the most flags to remove, at most 10. */
@@ -69,7 +66,7 @@ interface DigestData {
       readonly feature: string;
       readonly verdict: VerdictKind;
       readonly since: string | null;
-      /** The variant whose branch stays; `null` without one. */
+      /** The variant whose branch remains in the code; `null` if no variant remains. */
       readonly variant: string | null;
       readonly owners: Owners;
     }[];
@@ -112,7 +109,7 @@ export const webhookEvents = {
     /** `null` for a flag that was declared but never seen. */
     readonly lastSeenAt: string | null;
     readonly staleSince: string;
-    /** Silence is the only evidence: a sender that could use the flag might be switched off. */
+    /** Silence is the only evidence. A sender that could use the flag might be switched off. */
     readonly basis: 'silence';
     readonly owners?: Owners;
   }>({
@@ -142,7 +139,7 @@ export const webhookEvents = {
     /** `null` if unknown. */
     readonly since: string | null;
     readonly environments: readonly string[];
-    /** As in the response of `…/verdict`, without figures. */
+    /** The reasons in the response of `…/verdict`, without figures. */
     readonly reasons: readonly {
       readonly code: string;
       readonly text: string;
@@ -332,7 +329,7 @@ const memberSentences = {
   deleted: (by, user, team) => words`${by} deleted the user ${user} of the team ${team}`,
 } satisfies Record<string, (by: string, user: string, team: string) => Words>;
 
-/** The events, and the test that a person requests for one webhook. */
+/** All events that are sent: the subscribed events, and the test event that a person requests for one webhook. */
 export const sentEvents = {
   ...webhookEvents,
   'webhook.test': event<{ readonly webhook: NamedEntity }>({
@@ -350,7 +347,7 @@ export const sentEvents = {
 export type WebhookEventType = keyof typeof webhookEvents;
 export type SentEventType = keyof typeof sentEvents;
 
-/** The data of each event, without the team. */
+/** Types of the data of each event, without the team. */
 export type WebhookEventData = {
   readonly [Type in SentEventType]: (typeof sentEvents)[Type]['example'];
 };
@@ -361,7 +358,7 @@ export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
     readonly teamId: string;
     /** Time of the event in Unix ms. */
     readonly at: number;
-    /** Uncertainty of the time in ms: the event can have occurred this much later. */
+    /** Uncertainty of the time in ms. The event occurred at most this much later. */
     readonly withinMs?: number;
     readonly data: WebhookEventData[Each];
   };
@@ -442,14 +439,14 @@ function shortened(name: string): string {
   return characters.length <= 60 ? name : `${characters.slice(0, 59).join('')}…`;
 }
 
-/** Returns the page of a flag. The console shows the flag in the first environment by default. */
+/** Returns the page of a flag. By default, the console shows the first environment. */
 function featurePage({ id }: { readonly id: string }, name: string, environment?: string): ConsolePage {
   return environment === undefined
     ? { path: ['apps', id], query: { flag: name } }
     : { path: ['apps', id, environment, 'flag'], query: { name } };
 }
 
-/** Returns an RFC 3339 time, to the minute. */
+/** Formats an RFC 3339 time with a precision of minutes. */
 function moment(time: string): Words {
   return [time.replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC')];
 }

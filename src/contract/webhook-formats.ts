@@ -3,7 +3,7 @@ interface FormatRule {
   /** Content of deliveries, in a few words. */
   readonly meaning: string;
   readonly exampleUrl: string;
-  /** True if each delivery opens an issue. Such a receiver requires a credential. */
+  /** True if each delivery opens an issue in a tracker, which requires a credential. */
   readonly isTracker: boolean;
 }
 

@@ -26,8 +26,8 @@ import { Traffic } from './traffic.ts';
 
 /*
  * src/demo: a server with a temporary store, for a fictitious shop. features.ts and programs.ts are the tables of the
- * shop, and story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends
- * live traffic.
+ * shop. From these tables, story.ts generates visitors and counts at random. history.ts writes the last 90 days, and
+ * traffic.ts sends live traffic.
  */
 
 const sources = { clock: systemClock, randomBytes } as const;
@@ -38,13 +38,13 @@ interface Demo {
   readonly log: Log;
   readonly terminal: Terminal;
   readonly signals: Signals;
-  /** Monotonic time of startup, ms. */
+  /** Time of startup on the monotonic clock, ms. */
   readonly startedAt: number;
   readonly temp: TempData;
   readonly progress: Progress;
 }
 
-/** A demo that is ready, as `--json` prints it. */
+/** The addresses and credentials of a demo that is ready, as `--json` prints them. */
 export interface ReadyDemo extends FirstCredentials {
   readonly url: string;
   /** `HOST:PORT`. */
@@ -56,7 +56,7 @@ export interface ReadyDemo extends FirstCredentials {
 /**
  * Runs a demo until SIGTERM or SIGINT, and removes its data.
  * @returns exit code: 0 after a signal, 1 after a failure
- * @throws {UsageError} for wrong options
+ * @throws {UsageError} for invalid options
  * @throws {Error} when the temp directory or an address cannot be used
  */
 export async function demo(given: Arguments, terminal: Terminal): Promise<number> {
@@ -96,8 +96,8 @@ async function run(demo: Demo): Promise<number> {
 }
 
 /**
- * Binds the requested addresses. By default, a free port replaces a default port that is in use, so that a demo can run
- * next to a server.
+ * Binds the requested addresses. If a default port is in use, a free port is used instead, so that a demo can run next
+ * to a server.
  * @throws {UsageError} for an address that is not valid, or that needs a public URL
  * @throws {Error} when an address cannot be used
  */
@@ -142,11 +142,11 @@ async function serve(
   return code;
 }
 
-/** Fills the data directory. @throws {Error} when the disk fails, or when `stopping` is aborted */
+/** Writes the store of the demo. @throws {Error} when the disk fails, or when `stopping` is aborted */
 async function fill(config: Config, seed: number, progress: Progress, stopping: AbortSignal) {
-  // A given password need not be replaced: the store is as short-lived as the terminal that shows the password.
+  // This password need not be replaced: the store is as short-lived as the terminal that shows the password.
   const admin = { adminEmail: 'demo@localhost', adminPassword: newPassword(randomBytes) };
-  // The installation is older than its data.
+  // The clock starts in the past, because the installation must be older than its data.
   const clock = { ...systemClock, now: () => systemClock.now() - shopAge };
   const credentials = await prepareData(config.data, { ...admin, ...sources, clock });
   const accounts = openAccountTables(config.data);
@@ -201,12 +201,12 @@ interface TempData {
 
 const prefix = 'flagmeter-demo-';
 
-/** Minimum age of a directory to remove. A younger directory can belong to a demo that will lock it. */
+/** Minimum age of a directory that can be removed. A younger one can belong to a demo that will lock it. */
 const minAgeMs = 60_000;
 
 /**
- * Creates a data directory, and removes the directories of killed demos. It is removed at the latest when the process
- * exits.
+ * Creates a data directory, and removes the directories of killed demos. The new directory is removed at the latest
+ * when the process exits.
  * @param parent the temp directory
  * @throws {Error} when it cannot be created
  */
@@ -225,7 +225,7 @@ function makeTempData(parent: string, clock: Pick<Clock, 'now'>): TempData {
 }
 
 /**
- * Removes the directories of killed demos. Skips a directory that cannot be removed, or that a running demo has locked.
+ * Removes the directories of killed demos. Skips directories that running demos have locked, or that cannot be removed.
  */
 function removeAbandoned(parent: string, now: number): void {
   for (const name of readdirSync(parent)) {
@@ -241,11 +241,11 @@ function removeAbandoned(parent: string, now: number): void {
   }
 }
 
-/** Days between two lines of plain output. */
+/** Number of days for each line of plain output. */
 const lineDays = 30;
 
 /**
- * Reports progress immediately: on a terminal in one line that is rewritten, otherwise in a few lines on standard
+ * Reports progress immediately: on a terminal, in one line that is rewritten; otherwise in a few lines on standard
  * output.
  * @param quiet true if a program reads standard output
  */

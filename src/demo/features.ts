@@ -3,14 +3,14 @@ import type { Shares } from './random.ts';
 
 /** The history of a flag, in days before today. */
 interface Lifecycle {
-  /** First and last day on which programs check the flag, if the day is within the history. */
+  /** The first and the last day on which programs check the flag. Absent if the day is outside of the history. */
   readonly since?: number;
   readonly until?: number;
   readonly archived?: number;
   readonly permanent?: true;
-  /** True if the team intends an even split. */
+  /** True if the team declares an even split. */
   readonly experiment?: true;
-  /** The only environments that have the flag. */
+  /** Environments that have the flag; all by default. */
   readonly only?: readonly string[];
   readonly notes?: readonly (readonly [daysAgo: number, text: string])[];
 }
@@ -21,8 +21,8 @@ const some = always({ on: 0.38, off: 0.62 });
  * Creates a flag of the shop.
  * @param description a flag without a description is not declared
  * @param asks mean checks a minute in Production, by program
- * @param reach share of a day's visitors who meet the flag
- * @param used uses per 100 checks, by variant where they differ
+ * @param reach share of a day's visitors for whom the flag is checked
+ * @param used uses per 100 checks, by variant if variants differ
  * @param viewed views per 100 checks
  */
 function feature(
@@ -83,7 +83,7 @@ export const features: readonly DemoFeature[] = [
   feature('legacy-invoice-pdf', 'Invoices by the old library', { api: 45, worker: 12 }, 0, always({ on: 1 }), 88, 0, { until: 40 }),
   feature('summer-sale-banner', 'The banner of the summer sale', { web: 210 }, 0.6, always({ on: 1 }), 0, 90, { until: 55 }),
   feature('legacy-search', 'The search before new-search', { api: 14, search: 6 }, 0, always({ off: 1 }), 0, 0, { archived: 30 }),
-  // Not declared: a misspelling, a panel for developers, and a flag of this week.
+  // Undeclared flags: a misspelling, a panel for developers, and a flag that is new this week.
   feature('chekout-redesign', undefined, { worker: 3 }, 0, always({ off: 1 }), 0, 0, { since: 16 }),
   feature('debug-panel', undefined, { web: 90 }, 0, always({ on: 0.7, off: 0.3 }), 0, 0, { only: ['Development'] }),
   feature('holiday-theme', undefined, { web: 130 }, 0.3, climb(3, 1, 0.25), 0, 40, { since: 3 }),

@@ -20,17 +20,17 @@ import { Random, type Shares } from './random.ts';
 import type { RefusedByKey, Shop } from './shop.ts';
 import { type ActiveFeature, historyDays, type Story } from './story.ts';
 
-/** Visitors with exposures: the first customers of the shop, for the last days. */
+/** Number of visitors with exposures, and number of the last days on which they have exposures. */
 const knownVisitors = 300;
 const knownDays = 30;
 
-/** Number of buckets in a commit. A higher number is slower: each new cell is searched for in the batch. */
+/** Number of buckets in a commit. More buckets are slower: each new cell is searched for in the batch. */
 const spansPerCommit = 96;
 
 /** Reports the progress of filling the store. */
 export interface Progress {
   days(done: number, total: number): void;
-  /** Removes output that the next output replaces. */
+  /** Removes a progress line that is rewritten. */
   end(): void;
 }
 
@@ -38,7 +38,7 @@ interface HistoryDeps {
   readonly usage: UsageTables;
   readonly shop: Shop;
   readonly story: Story;
-  /** The minute (since the epoch) before which the history ends. */
+  /** End of the history, in minutes since the epoch. */
   readonly until: number;
   readonly config: Config;
   readonly randomBytes: RandomBytes;
@@ -46,7 +46,7 @@ interface HistoryDeps {
 }
 
 /**
- * Writes the days of the story as the commit worker writes packets: in batches, by the aggregator.
+ * Writes the days of the story in batches with the aggregator, as the commit worker writes packets.
  * @returns the refused messages of each key
  * @throws {Error} when the disk fails, or when `stopping` is aborted
  */
@@ -68,9 +68,9 @@ export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Pr
       batch.release();
     }
     progress.days(historyDays - (story.today - day), historyDays);
-    await setImmediate(); // A signal can be waiting.
+    await setImmediate(); // Lets the process handle a waiting signal.
   }
-  // Background work of the service, done now so that reports of a new demo are quick.
+  // The service does this work in the background. It is done now, so that reports of a new demo are quick.
   for (const { number: environment } of shop.application.environments) {
     const step = { task: 'retention', environment, horizons, now, exposureDays: 30, limit: 1000 } as const;
     while (maintain(step) > 0) await setImmediate();
@@ -104,11 +104,11 @@ function openWriter(deps: HistoryDeps) {
   return {
     ...deps,
     dictionary: new SeriesDictionary(usage, getSeriesLimits(config)),
-    /** HMAC key of the digests of people. */
+    /** HMAC key for the digests of identities. */
     secret: openDigestSecret(usage, randomBytes),
     random: new Random(story.seed),
     senders: new Senders(),
-    /** The flags of the current day. */
+    /** The flags that are checked on the current day. */
     active: new Map<Environment, readonly ActiveFeature[]>(),
     clock,
     totals,
@@ -118,7 +118,7 @@ function openWriter(deps: HistoryDeps) {
   };
 }
 
-/** An environment in a batch. */
+/** An environment, with its series in a batch. */
 interface Place {
   readonly batch: Batch;
   readonly series: EnvironmentSeries;
@@ -126,7 +126,7 @@ interface Place {
   readonly active: readonly ActiveFeature[];
 }
 
-/** Adds the senders and Production's visitors of a day. */
+/** Adds the senders of a day, and the visitors of Production. */
 function beginDay(writer: Writer, batch: Batch, day: number): void {
   const { shop, story, dictionary } = writer;
   for (const environment of shop.application.environments) {
@@ -138,7 +138,7 @@ function beginDay(writer: Writer, batch: Batch, day: number): void {
   }
 }
 
-/** Adds the counts of some buckets of the day, and the metrics. */
+/** Adds the counts and metrics of some buckets of the day. */
 function addCounts({ story, dictionary, random, active: all }: Writer, batch: Batch, spans: readonly Span[]) {
   for (const [{ name, number }, active] of all) {
     const series = dictionary.of(number);
@@ -157,7 +157,7 @@ function addCounts({ story, dictionary, random, active: all }: Writer, batch: Ba
   }
 }
 
-/** The ledger of a day: accepted messages by sender, and refusals. */
+/** Yields the ledger lines of a day: accepted messages by sender, and refusals. */
 function* generateLedger(writer: Writer, day: number): Generator<LedgerLine> {
   const end = Math.min(writer.until, (day + 1) * minutesPerDay);
   for (let minute = day * minutesPerDay; minute < end; minute += 60) {
@@ -201,7 +201,7 @@ function withRefused(before: KeyRefusals | undefined, code: string, more: number
   return { count: count + more, lastAt, reasons: { ...reasons, [code]: (reasons[code] ?? 0) + more } };
 }
 
-/** Returns the lines that `record` adds to the ledger, as if it ran `mean` times on average. */
+/** Returns the lines that calls of `record` add to the ledger. Their random number has the mean `mean`. */
 function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => void): LedgerLine[] {
   const count = ledgerRandom.poisson(mean);
   if (count === 0) return [];
@@ -214,7 +214,7 @@ function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => 
 function addSenders({ story, until, senders }: Writer, place: Place, day: number): void {
   const { batch, series, environment, active } = place;
   const minute = Math.min(until - 1, day * minutesPerDay + 17 * 60);
-  if (story.traffic(environment.name, minute) === 0) return; // Nobody works at weekends.
+  if (story.traffic(environment.name, minute) === 0) return; // Nobody works in this environment at weekends.
   for (const program of programs) {
     const asked = active.filter(({ feature }) => feature.asks[program.name] !== undefined);
     for (const userAgent in program.agents) {
@@ -258,7 +258,7 @@ function addVisitors(writer: Writer, { batch, series, active }: Place, day: numb
   return met.map(({ each, visits }) => ({ ...each, shares: sharesIn(visits) ?? each.shares }));
 }
 
-/** Creates the exposure of a visitor, who checks a flag a few times a day. */
+/** Creates the exposure of a visitor. The visitor's programs check the flag a few times a day. */
 function createExposure({ used, viewed }: DemoFeature, random: Random): [checks: number, uses: number, views: number] {
   const checks = 1 + random.poisson(3);
   const uses = used === 0 ? 0 : random.binomial(checks, 0.3);

@@ -7,9 +7,9 @@ import type { Random, Shares } from './random.ts';
 export interface Program {
   readonly name: 'web' | 'app' | 'api' | 'worker' | 'search';
   readonly key: KeyType;
-  /** Packets of single visitors, or reports of a server. */
+  /** Messages that the program sends: packets of single visitors, or reports of a server. */
   readonly sends: 'packets' | 'grpc reports' | 'json reports';
-  /** Mean packets or reports a minute in Production. */
+  /** Mean number of packets or reports a minute in Production. */
   readonly perMinute: number;
   /** The share of the program's traffic by User-Agent. */
   readonly agents: Shares;
@@ -19,7 +19,7 @@ export interface Program {
 
 export type ProgramName = Program['name'];
 
-/** One key of each type, a Backend key that leaked into a page, and a revoked key. */
+/** A key of each type, a Backend key that leaked into a web page, and a revoked key. */
 export type KeyName = KeyType | 'leaked' | 'revoked';
 
 const chrome =
@@ -39,7 +39,7 @@ export const programs: readonly Program[] = [
 
 export const shopOrigin = 'https://shop.example';
 
-/** Returns a program as the ledger identifies it. */
+/** Returns the source of a program's messages, as the ledger shows it. */
 export function ledgerSource({ name, sends }: Program, userAgent: string) {
   if (sends === 'packets') return { route: 'telemetry', transport: 'http', userAgent } as const;
   const transport = sends === 'grpc reports' ? 'grpc' : 'http';
@@ -55,7 +55,7 @@ export interface BrokenSender {
   readonly origin?: string;
   readonly source: LedgerSource & { readonly route: 'telemetry' | 'usage' };
   readonly refusal: Refusal;
-  /** Content of the messages of the program, except key and environment. */
+  /** Content of the program's messages, without key and environment. */
   readonly content: object;
 }
 
@@ -82,7 +82,7 @@ interface DemoMetric {
   readonly name: string;
   readonly kind: MetricKind;
   readonly unit: string | null;
-  /** Computes the value of a period. @param traffic 1 is the average */
+  /** Computes the value of a metric in a period. @param traffic traffic relative to the average */
   readonly value: (random: Random, traffic: number, minutes: number) => number;
 }
 

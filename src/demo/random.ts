@@ -1,7 +1,7 @@
-/** Mean above which counts are drawn from a normal distribution. */
+/** Counts with a higher mean are drawn from a normal distribution. */
 const largeMean = 30;
 
-/** A seeded generator (mulberry32): the same seed makes the same demo. */
+/** A seeded random number generator (mulberry32). A seed always produces the same demo. */
 export class Random {
   #state: number;
 
@@ -15,7 +15,7 @@ export class Random {
     return mix(this.#state);
   }
 
-  /** Returns a number with mean 0 and standard deviation 1. */
+  /** Returns a normally distributed number with mean 0 and standard deviation 1. */
   normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
   }
@@ -41,7 +41,7 @@ export class Random {
   }
 }
 
-/** Hashes three numbers to one from 0 (inclusive) to 1 (exclusive). */
+/** Hashes three numbers to a number from 0 (inclusive) to 1 (exclusive). */
 export function hashToChance(a: number, b: number, c = 0): number {
   return mix((Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d)) >>> 0);
 }
@@ -49,7 +49,7 @@ export function hashToChance(a: number, b: number, c = 0): number {
 /** The share of each name; the sum is 1. */
 export type Shares = Readonly<Record<string, number>>;
 
-/** Returns the name at a point from 0 to 1, where each name takes its share. */
+/** Returns the name at a point from 0 to 1, if the shares of the names are placed side by side. */
 export function atShare(shares: Shares, point: number): string {
   let rest = point;
   let name = '';

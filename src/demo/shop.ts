@@ -27,32 +27,32 @@ export interface Shop {
 
 const dayMs = 86_400_000;
 
-/** Colleagues of the administrator. They have accounts, but no password that anyone knows. */
+/** Colleagues of the administrator. They have accounts, but nobody knows their passwords. */
 const colleagues = [
   { email: 'mia@shop.example', name: 'Mia Berg', role: 'Admin' },
   { email: 'leo@shop.example', name: 'Leo Tanaka', role: 'User' },
   { email: 'ada@shop.example', name: 'Ada Okafor', role: 'User' },
 ] as const;
 
-/** The owner of the flags that a program checks. All others belong to Mia. */
+/** Owners of flags by the program that checks the flag. All other flags belong to Mia. */
 const ownerByProgram: Readonly<Partial<Record<ProgramName, (typeof colleagues)[number]['email']>>> = {
   web: 'leo@shop.example',
   app: 'ada@shop.example',
 };
 
-/** Age of the application in days, and of the installation, ms. */
+/** Age of the application in days. */
 const applicationDays = historyDays + 10;
 export const shopAge = (applicationDays + 1) * dayMs;
 
 export type RefusedByKey = ReadonlyMap<KeyName, KeyRefusals>;
 
-/** An action of the team in the past. */
+/** A change that the team made in the past. */
 interface Deed {
   readonly daysAgo: number;
   readonly run: () => Promise<unknown>;
 }
 
-/** Creates the applications, keys, declarations and colleagues of a team, each at its time in the past months. */
+/** Creates the applications, keys, declarations and colleagues of a team, with dates in the past months. */
 export async function makeShop(accounts: AccountTables, { clock, randomBytes }: DirectorySources): Promise<Shop> {
   let at = clock.now();
   const goTo = (daysAgo: number) => {
@@ -76,7 +76,7 @@ export async function makeShop(accounts: AccountTables, { clock, randomBytes }: 
     });
     const { id } = application;
     const keys = await makeKeys(directory, id);
-    // The audit log is in the order of the changes, which begin when they are called.
+    // Changes enter the audit log in the order in which they are called.
     const deeds = [
       ...listDeeds(directory, id, keys),
       ...features.flatMap((feature) => [...declare(feature, directory, id)]),
@@ -95,7 +95,7 @@ export async function makeShop(accounts: AccountTables, { clock, randomBytes }: 
   }
 }
 
-/** Lists the actions on the application, except on its flags. */
+/** Lists the changes that are not about flags: declared metrics, a deleted key, a leaked key, a second application. */
 function listDeeds(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
   const { teamId } = directory.applications.get(id)!;
   const { key: old } = directory.findKey(keys.revoked)!;
@@ -149,7 +149,7 @@ async function makeKeys(directory: Directory, applicationId: string): Promise<Sh
   };
 }
 
-/** Records the last use of the keys, `at` Unix ms, and their refused messages. */
+/** Records when the keys were last used, and their refused messages. @param at Unix ms */
 export function recordUses(accounts: AccountTables, shop: Shop, refused: RefusedByKey, at: number): void {
   const writes = (Object.keys(shop.keys) as KeyName[]).flatMap((name): Write[] => {
     const key = shop.findHolder(name)?.key;
@@ -164,8 +164,8 @@ export function recordUses(accounts: AccountTables, shop: Shop, refused: Refused
 }
 
 /**
- * Plans the experiments of the shop, each a day before it starts. One has finished, and the service freezes its result
- * within a minute; one is running. The rollout of `loyalty-points` is behind its plan.
+ * Plans the experiments of the shop, each a day before it starts. One experiment has finished, and the service freezes
+ * its result within a minute. The other one is running. The rollout of `loyalty-points` is behind its plan.
  */
 function experimentDeeds(directory: Directory, id: string, now: number): Deed[] {
   const today = Math.floor(now / dayMs);

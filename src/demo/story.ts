@@ -6,7 +6,7 @@ import { atShare, hashToChance, Random, type Shares } from './random.ts';
 
 export const historyDays = 90;
 
-/** A visitor of the shop, with its app or in a browser. */
+/** A visitor of the shop, in the app or in a browser. */
 export interface Visitor extends Hash64 {
   readonly number: number;
   readonly identity: string;
@@ -18,7 +18,7 @@ export interface ActiveFeature {
   readonly feature: DemoFeature;
   readonly index: number;
   readonly shares: Shares;
-  /** Factor of its uses and views on this day. */
+  /** Factor for the uses and views of the flag on this day. */
   readonly mood: number;
 }
 
@@ -29,27 +29,27 @@ export interface VariantCounts {
   readonly counts: readonly [checks: number, used: number, viewed: number];
 }
 
-/** Visitors for looking up. They come every day, and have the numbers from 1. */
+/** Visitors that a reader can look up by their identity. They come every day, and their numbers begin at 1. */
 export const samplePeople = ['ada@example.com', 'grace@example.com', 'linus@example.com'] as const;
 
 /** Number of all visitors, and of visitors on an average day. */
 const population = 8000;
 const perDay = 2000;
 
-/** Coprime with the population: each day orders all visitors differently. */
+/** Each day orders the visitors differently, because this number and the population have no common factor. */
 const stride = 3571;
 
-/** Days by which other environments get flags and variants earlier, and factor by which they report less often. */
+/** Number of days by which other environments get flags and variants earlier. */
 const daysAhead = 3;
 const quieter = 12;
 
-/** Minute at which a day of the shop begins: at the quietest time, so that no chart has a step there. */
+/** Minute at which a day of the shop begins. Traffic is lowest then, so charts show no step. */
 const quietest = 5 * 60;
 
-/** The payment provider was down for this hour (UTC). */
+/** Hour (UTC) in which the payment provider was down. */
 const outage = { daysAgo: 9, hour: 14 } as const;
 
-/** The source of both the history and the live traffic. Days and minutes are counted from the epoch. */
+/** Generates both the history and the live traffic. Days and minutes are counted from the epoch. */
 export class Story {
   readonly seed: number;
   readonly today: number;
@@ -65,7 +65,7 @@ export class Story {
     });
   }
 
-  /** Returns the traffic of an environment in a minute, as a share of Production's average. */
+  /** Returns the traffic of an environment in a minute, relative to the average of Production. */
   traffic(environment: string, minute: number): number {
     const day = Math.floor(minute / minutesPerDay);
     const hour = (minute % minutesPerDay) / 60;
@@ -87,7 +87,7 @@ export class Story {
   }
 
   /**
-   * Returns the number of messages. Packets grow with the traffic. A running server sends reports at a constant rate.
+   * Returns a program's messages per minute. Packets grow with the traffic. Servers send reports at a constant rate.
    */
   messagesPerMinute({ sends, perMinute }: Program, environment: string, minute: number): number {
     const traffic = this.traffic(environment, minute);
@@ -95,13 +95,13 @@ export class Story {
     return traffic === 0 ? 0 : perMinute / (environment === 'Production' ? 1 : quieter);
   }
 
-  /** Returns the messages of a misconfigured program. A page sends as often as it is visited. */
+  /** Returns the number of a misconfigured program's messages per minute. A web page sends once for each visit. */
   refusedPerMinute({ perHour, source }: BrokenSender, minute: number): number {
     const traffic = source.route === 'telemetry' ? this.traffic('Production', minute) : 1;
     return (perHour * traffic) / 60;
   }
 
-  /** Draws the counts of each variant. @param computeMean mean checks of a flag */
+  /** Draws the random counts of each variant. @param computeMean returns the mean number of checks of a flag */
   *counts(
     active: Iterable<ActiveFeature>,
     computeMean: (feature: DemoFeature) => number,
@@ -120,14 +120,14 @@ export class Story {
     }
   }
 
-  /** Returns Production's visitors of a day until a minute, in the order of their visits. */
+  /** Returns the visitors of Production from the start of a day to a minute, in the order of their visits. */
   visitors(day: number, minute: number): readonly Visitor[] {
     if (this.#latest?.day !== day) this.#latest = { day, visitors: this.#listVisitors(day) };
     const { visitors } = this.#latest;
     return visitors.slice(0, Math.floor(visitors.length * Math.min(1, minute / minutesPerDay - day)));
   }
 
-  /** Yields the flags that a visitor meets on a day, each with only the visitor's variant. */
+  /** Yields the flags that are checked for a visitor on a day, each with only the visitor's variant. */
   *met(visitor: Visitor, active: readonly ActiveFeature[], day: number) {
     for (const each of active) {
       const variant = this.variantFor(visitor, each, day);
@@ -135,16 +135,14 @@ export class Story {
     }
   }
 
-  /** Returns the variant of a flag that a visitor meets on a day; `undefined` if they do not meet it. */
+  /** Returns the variant of a flag for a visitor on a day; `undefined` if the flag is not checked for the visitor. */
   variantFor({ number, hasApp }: Visitor, { feature, index, shares }: ActiveFeature, day: number) {
     const isAsked = (hasApp ? feature.asks.app : feature.asks.web) !== undefined;
     if (!isAsked || hashToChance(number, index, day) >= feature.reach) return undefined;
     return atShare(shares, hashToChance(number, index, this.seed));
   }
 
-  /**
-   * Lists the visitors of a day. The chance of a visit is skewed: a few visitors come nearly every day, most seldom.
-   */
+  /** Lists the visitors of a day. Few visitors come nearly every day, and most visitors come seldom. */
   #listVisitors(day: number): Visitor[] {
     const start = Math.floor(hashToChance(this.seed, day, 3) * population);
     const mean = (this.#computeTraffic(day) * perDay) / population;
@@ -156,7 +154,7 @@ export class Story {
       );
   }
 
-  /** Returns the traffic of a whole day of Production; 1 is the average. */
+  /** Returns the traffic of Production on a day, relative to the average. */
   #computeTraffic(day: number): number {
     const growth = 1 - (0.22 * (this.today - day)) / historyDays;
     return growth * (isWeekend(day) ? 0.68 : 1.09) * Math.exp(0.05 * this.#spread(day, 1));
@@ -167,9 +165,7 @@ export class Story {
   }
 }
 
-/**
- * Returns the traffic at an hour; 1 is the average. Shops are busiest in the evening, and quiet at four in the morning.
- */
+/** Returns the traffic in an hour, relative to the average. Traffic is highest in the evening, and lowest at four. */
 function evening(hour: number): number {
   const wave = (peak: number) => Math.cos((2 * Math.PI * (hour - peak)) / 24);
   return 1 + 0.72 * wave(18) + 0.16 * Math.cos((4 * Math.PI * (hour - 12)) / 24);

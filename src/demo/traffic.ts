@@ -19,7 +19,7 @@ import type { Story, VariantCounts, Visitor } from './story.ts';
 
 interface TrafficDeps {
   readonly url: string;
-  /** `HOST:PORT` of gRPC. */
+  /** `HOST:PORT` of the gRPC server. */
   readonly grpc: string;
   readonly shop: Shop;
   readonly story: Story;
@@ -31,13 +31,13 @@ const minuteMs = 60_000;
 const metricsPerMinute = 6;
 const paths = { telemetry: '/api/frontend/telemetry', usage: '/api/usage/stats', metrics: '/api/metrics' } as const;
 
-/** The live traffic of the shop, through the routes that real programs use. */
+/** Sends the live traffic of the shop, through the routes that real programs use. */
 export class Traffic {
   readonly #deps: TrafficDeps;
   readonly #random: Random;
   readonly #stopping = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** The fraction of a message that each sender has yet to send. */
+  /** The fraction of a message that each sender still has to send. */
   readonly #due = new Map<unknown, number>();
 
   constructor(deps: TrafficDeps) {
@@ -63,14 +63,14 @@ export class Traffic {
     this.#pace(metrics, metricsPerMinute, () => this.#sendMetrics(now));
   }
 
-  /** Sends the messages of one sender in a tick, at even intervals. */
+  /** Sends the messages of one sender that are due, at even intervals. */
   #pace(sender: unknown, perMinute: number, send: () => void): void {
     let messages = (this.#due.get(sender) ?? this.#random.next()) + (perMinute * tickMs) / minuteMs;
     for (; messages >= 1; messages -= 1) send();
     this.#due.set(sender, messages);
   }
 
-  /** Sends a packet of a visitor's browser or app, or a report of a server. */
+  /** Sends a packet from the browser or app of a visitor, or a report from a server. */
   #sendCounts(program: Program, environment: string, now: number): void {
     const { shop, grpc } = this.#deps;
     const { key, name, sends, version: appVersion = '' } = program;
@@ -91,7 +91,7 @@ export class Traffic {
     }
   }
 
-  /** @param visitor whose flags are counted; by default, all flags that the program checks */
+  /** @param visitor visitor whose flags are counted; by default, all flags that the program checks are counted */
   #count(program: Program, environment: string, minute: number, visitor?: Visitor): VariantCounts[] {
     const { story } = this.#deps;
     const day = Math.floor(minute / minutesPerDay);
@@ -136,7 +136,7 @@ export class Traffic {
     );
   }
 
-  /** Posts a message and ignores the response: a refusal can be intended, and the server can be stopping. */
+  /** Posts a message and ignores the response, because a refusal can be intended, and the server can be stopping. */
   #post(
     { route, userAgent = '' }: { readonly route: keyof typeof paths; readonly userAgent: string | undefined },
     body: object,

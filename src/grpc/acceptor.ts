@@ -9,7 +9,7 @@ interface AcceptorOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair | undefined;
-  /** Maximum number of open connections. Above it, a connection of the address with the most connections is closed. */
+  /** Maximum number of open connections. A further one closes a connection of the address with the most connections. */
   readonly maxConnections: number;
   /** Trusted proxies. Each of their connections serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
@@ -153,7 +153,7 @@ export class GrpcAcceptor {
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** Hands the connection over. The protocol chosen by ALPN must match the first bytes (RFC 9113 §3.2). */
+  /** Hands over a connection by protocol. The protocol chosen by ALPN must match the first bytes (RFC 9113 §3.2). */
   #sort(connection: Connection, isHttp2: boolean): void {
     const { socket } = connection;
     const chosen = socket instanceof TLSSocket && socket.alpnProtocol;

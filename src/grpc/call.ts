@@ -26,8 +26,8 @@ interface EndingCall {
 const most = 64;
 
 /**
- * Sends the trailers of several calls together. Otherwise Bun flushes the session for each stream, which costs a packet
- * and a system call for ten bytes. Trailers that one session sends in an event loop iteration share a packet.
+ * Sends the trailers of several calls together. Trailers that one session sends in an event loop iteration share a
+ * packet. Otherwise Bun flushes the session for each stream, which costs a packet and a system call for ten bytes.
  */
 export class Trailers {
   #ending: EndingCall[] = [];
@@ -48,7 +48,7 @@ export class Trailers {
 export interface Method {
   /** `/Service/Method`, as in HTTP/2. */
   readonly path: string;
-  /** True if the client streams messages. A unary call is handled once its only message and the end of the stream have arrived. */
+  /** True if the client streams messages. A unary call is handled once its message and the end of the stream arrive. */
   readonly streams?: boolean;
   /** Handles a message in its frame. Must not throw. */
   receive(call: Call, frame: Buffer): void;
@@ -141,7 +141,7 @@ export class Call implements WatchedStream {
     return Buffer.concat(this.#chunks, Math.min(this.#length, headerBytes + maxBytes)).subarray(headerBytes);
   }
 
-  /** Sends a message. Stops reading until the client has read it. */
+  /** Sends a message. Stops reading from the client until the client has read the message. */
   send(message: Uint8Array): void {
     if (this.closed) return;
     this.#respond();
@@ -190,10 +190,10 @@ export class Call implements WatchedStream {
     this.method.refused?.(this, refusal);
     this.#chunks = noChunks;
     this.#observer.refused(this);
-    // Deferred, because the stream is being read.
+    // Deferred, because this can run inside the stream's data handler.
     setImmediate(() => {
       this.fail(toRpcStatus(refusal));
-      // A closed stream with waiting responses can no longer be reset.
+      // A stream closed while responses wait can no longer be reset.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }
@@ -228,7 +228,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Passes on complete frames of a streaming call while the client reads. For a unary call, only checks the length. */
+  /** Passes on complete frames of a streaming call while the client reads responses. Checks the length of any frame. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;

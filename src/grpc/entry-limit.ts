@@ -1,11 +1,11 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** Entries allowed in every report. Reports of up to 64 KiB can never exceed it. */
+/** Entries allowed in a report of any size. A report of up to 64 KiB cannot have more. */
 const freeEntries = 65_536;
 
 /**
  * Minimum average size of an entry in bytes. An entry is a JSON object or a nested protobuf message. Entries of
- * published SDKs are several times as large. Only reports of empty entries exceed the limit.
+ * published SDKs are several times as large. Only reports with many empty entries are below this minimum.
  */
 const bytesPerEntry = { json: 8, protobuf: 4 };
 

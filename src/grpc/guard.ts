@@ -130,7 +130,7 @@ export class GrpcGuard implements StreamObserver {
     }
   }
 
-  /** Resets unread streams. A response in flight is often unread, so only responses found by two sweeps count. */
+  /** Resets unread streams. A response in flight is often unread, so only streams unread at two sweeps are reset. */
   #dropUnread(now: number): void {
     const unread = [...this.#findUnread(this.#read, now), ...this.#findUnread(this.#open, now)];
     const excess = unread.length - Math.floor(this.#maxBytes / bytesPerCall);

@@ -94,7 +94,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.refuse(tooSlow());
   }
 
-  /** Passes the refusal to the handler, which gets it as an error of the body and responds with it. */
+  /** Fails the body with the refusal, so that the handler responds with the refusal. */
   refuse(refusal: Refusal): void {
     this.#inbox.giveUp(refusal);
     this.#deps.observer.refused(this);
@@ -108,7 +108,7 @@ export class HttpExchange implements Request, WatchedStream {
     return this.#stream.closed || this.#stream.destroyed;
   }
 
-  /** Applies the rules for HTTP/1.1 heads that also concern HTTP/2 (RFC 9113 §8.3.1). */
+  /** Returns the refusal of an invalid head. These HTTP/1.1 rules also apply to HTTP/2 (RFC 9113 §8.3.1). */
   #fault(): HttpResponse | undefined {
     const { host, ':authority': authority } = this.#headers;
     let length = 0;
@@ -120,7 +120,7 @@ export class HttpExchange implements Request, WatchedStream {
     return refusal && problem(refusal);
   }
 
-  /** Destroys the stream. `close` might end the stream normally, and a truncated response would seem complete. */
+  /** Destroys the stream. `close` could end the stream normally, and a truncated response would seem complete. */
   #break(): void {
     this.#stream.destroy(new Error('The server aborted the exchange'));
   }

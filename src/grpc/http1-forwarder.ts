@@ -14,8 +14,8 @@ type HttpOptions = Pick<ListenOptions, 'dispatch' | 'findAddress' | 'headers' | 
 
 /**
  * Passes HTTP/1.1 connections to the HTTP engine. The engine serves only connections that it has accepted itself. It
- * therefore listens on the loopback address once the first connection arrives. The source address of a connection
- * identifies its client.
+ * therefore listens on the loopback address once the first connection arrives. Each loopback connection has its own
+ * source address, which identifies its client.
  */
 export class Http1Forwarder {
   readonly #engine: HttpEngine;
@@ -43,7 +43,7 @@ export class Http1Forwarder {
     };
   }
 
-  /** @param socket no longer read by others; its first bytes are unread */
+  /** @param socket a socket that nothing else reads, and whose first bytes are unread */
   async forward(socket: Socket): Promise<void> {
     const client = socket.remoteAddress;
     try {
@@ -61,7 +61,7 @@ export class Http1Forwarder {
       });
       socket.once('close', () => inner.destroy());
     } catch {
-      socket.destroy(); // Out of files or ports. The client connects again.
+      socket.destroy(); // No file or port is free. The client connects again.
     }
   }
 

@@ -80,7 +80,7 @@ export class ProtoReader {
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
-  /** Reads a `fixed64`. A negative `sfixed64` is larger than 2^63. */
+  /** Reads a `fixed64`. A negative `sfixed64` becomes a number of at least 2^63. */
   fixed64(): bigint {
     this.#expect(fixed64);
     const from = this.#at;
@@ -119,7 +119,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** Returns the bytes of a delimited value, which belong to the message. @throws {Refusal} `invalid_protobuf` */
+  /** Returns the bytes of a delimited value, as a view of the message. @throws {Refusal} `invalid_protobuf` */
   peekBytes(): Buffer {
     const from = this.#at;
     const end = this.#takeDelimited();
@@ -243,9 +243,9 @@ const texts: (string | undefined)[] = new Array<string | undefined>(slots).fill(
 const longest = 64;
 
 /**
- * Returns the text of `bytes[from … end - 1]` if it is short and all ASCII. The names in reports recur. A lookup here
- * takes a quarter of the time of creating a string. A cached string also keeps its hash, which makes map lookups
- * faster.
+ * Returns the text of `bytes[from … end - 1]` from a cache, if the text is short and all ASCII. Names in reports recur,
+ * and a lookup takes a quarter of the time of creating a string. A cached string also keeps its hash, which makes map
+ * lookups faster.
  */
 export function recall(bytes: Buffer, from: number, end: number): string | undefined {
   if (end - from > longest) return undefined;

@@ -5,9 +5,9 @@ import { bytesField, joinFields, numberField } from './protobuf.ts';
 
 export interface RpcStatus {
   readonly code: number;
-  /** Well-formed Unicode text for people. */
+  /** Human-readable message in well-formed Unicode. */
   readonly message: string;
-  /** Trailing metadata: the stable code as `flagmeter-code`, and `grpc-status-details-bin` if a retry can succeed. */
+  /** Trailing metadata: the stable code in `flagmeter-code`, and `grpc-status-details-bin` if a retry can succeed. */
   readonly trailers: readonly (readonly [name: string, value: string | Buffer])[];
 }
 

@@ -5,17 +5,17 @@ import type { Connection } from './acceptor.ts';
 /** Idle timeout of a connection, ms. */
 const maxIdleMs = 15 * 60_000;
 
-/** Maximum age of a connection, ms, plus or minus a tenth, so that connections opened together do not close together. */
+/** Maximum age of a connection, ms. It varies by 10 %, so that connections opened together do not close together. */
 const maxAgeMs = 60 * 60_000;
 
-/** Time allowed for the calls of a connection that is too old, ms. */
+/** Time for the open calls of a connection to finish after the connection has become too old, ms. */
 const graceMs = 30_000;
 
 /** Interval between pings of a connection, and time allowed for the ping response, ms. */
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
 
-/** Golden ratio. Successive multiples of this ratio, modulo 1, are evenly spread. */
+/** Fraction of the golden ratio. Successive multiples of it, modulo 1, are evenly spread. */
 const goldenRatio = 0.618_033_988_75;
 
 interface Session {

@@ -23,7 +23,7 @@ type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connectio
 
 const ignore = () => {};
 
-/** Content types of gRPC. Excludes gRPC-Web, which is HTTP. */
+/** Content types of gRPC. The pattern excludes gRPC-Web, which consists of ordinary HTTP requests. */
 const grpcType = /^application\/grpc(?:[+;]|$)/i;
 
 /** Serves the streams of a connection. Methods handle gRPC calls, and routes handle HTTP requests. */

@@ -22,8 +22,8 @@ export async function bindFailure(host: string, port: number, cause: NodeJS.Errn
 
 /**
  * Checks that an address is free before the HTTP engine opens it as shared.
- * @returns the port; if it is 0, a free one
- * @throws {Error} as `bindFailure` creates it, if the address is in use
+ * @returns the port; a free port if `port` is 0
+ * @throws {Error} the error of `bindFailure` if the address is in use
  */
 export async function freePort(host: string, port: number): Promise<number> {
   try {
@@ -119,7 +119,7 @@ function holds(pid: number, links: ReadonlySet<string>): boolean {
   return listEntries(`/proc/${pid}/fd`).some((fd) => links.has(readLink(`/proc/${pid}/fd/${fd}`)));
 }
 
-/** Returns the name of a process. The process itself can choose any name. */
+/** Returns the name of a process without unprintable characters, because a process can choose any name. */
 function readProcessName(pid: number): string {
   return readText(`/proc/${pid}/comm`)
     .trimEnd()

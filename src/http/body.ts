@@ -58,7 +58,7 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
   throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** zlib function with `info`, which the types lack. `info` gives the number of read bytes, to find trailing data. */
+/** A zlib function with `info`, which Node's types lack. `info` has the number of bytes read, to find trailing data. */
 type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;
@@ -77,7 +77,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 /**
  * Parses JSON. The caller must check the depth and the size of numbers.
- * @throws {Refusal} `invalid_json`; the detail quotes nothing of the text, which can contain a secret
+ * @throws {Refusal} `invalid_json`; the detail does not quote the text, which can contain a secret
  */
 export function parseJson(text: string): unknown {
   try {
@@ -94,9 +94,9 @@ const gap = '[ \\t]*';
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
 /**
- * Creates a check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3).
- * @param types in lower case
- * @returns checks a `Content-Type` header, and throws `invalid_content_type`
+ * Creates a check that a `Content-Type` header is one of the media types, in UTF-8 (RFC 9110 §8.3).
+ * @param types media types in lower case
+ * @returns a function that throws `invalid_content_type` for any other header
  */
 export function contentTypeCheck(...types: readonly string[]): (value: string | undefined) => void {
   const names = types.map((type) => type.replace(/[.+]/g, '\\$&')).join('|');

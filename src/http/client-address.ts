@@ -2,7 +2,7 @@ import { IpNetworks, plainAddress, withoutZone } from '../runtime/addresses.ts';
 import type { Log } from '../runtime/log.ts';
 import type { AddressFinder, Request } from './types.ts';
 
-/** Parsers of the headers that proxies write, last proxy first. */
+/** Parsers of the headers that proxies write. They yield the entry of the last proxy first. */
 const readers = { 'x-forwarded-for': forwardedForNodes, forwarded: forwardedNodes } as const;
 
 export interface Proxies {
@@ -36,7 +36,7 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressFinder 
 
 const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
-/** Follows the proxies back to the first untrusted address. Earlier entries are unverified. */
+/** Follows the proxies from the last one back to the first untrusted address. Entries before it are unverified. */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
   for (const node of nodes) {
@@ -48,7 +48,7 @@ function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNe
   return address;
 }
 
-/** Pattern of an address with or without a port. IPv6 needs brackets, which some proxies omit. */
+/** Pattern of an IPv4 address or an IPv6 address in brackets, with or without a port. */
 const withPort = /^(?:\[(?<six>[\da-f:.]+)\]|(?<four>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
 
 /** Parses a node. Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
@@ -74,8 +74,8 @@ export function isFromSameMachine(
 
 /**
  * Yields the `for` of each element of `Forwarded` (RFC 7239), last element first. An element without `for` or a
- * malformed element yields `undefined` and ends the search. Parses from the end: a client can write the beginning, and
- * its unclosed quote would swallow the elements of proxies.
+ * malformed element yields `undefined` and ends the search. The text is parsed from the end, because a client can write
+ * its beginning. An unclosed quote there would otherwise hide the elements of the proxies.
  */
 export function* forwardedNodes(text: string): Generator<string | undefined, void, void> {
   for (let end = text.length; end >= 0; ) {
@@ -139,7 +139,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** Token characters and a few more. Some proxies omit the quotes around an address with a port. */
+/** Characters of an unquoted value, including `:`, because some proxies write an address and port without quotes. */
 const inWord = /[^\s",;=\\]/;
 
 function wordStart(text: string, end: number): number {
@@ -155,8 +155,8 @@ function beforeBlanks(text: string, end: number): number {
 }
 
 /**
- * Yields the entries of `X-Forwarded-For`, last first. Each proxy appends one entry, so entries of the client can only
- * be to the left of the first entry that is not a proxy.
+ * Yields the entries of `X-Forwarded-For`, last first. Each proxy appends one entry, so entries that a client wrote
+ * come before all entries that proxies wrote.
  */
 export function* forwardedForNodes(text: string): Generator<string, void, void> {
   let end = text.length;

@@ -19,7 +19,7 @@ const usualPerAddress = 16_384;
 /** Share of the open files limit that is reserved for new connections and for other files. */
 const reserve = 1 / 4;
 
-/** Interval between checks, ms. The pause after a check is `restFactor` times its duration, at most `maxRestMs`. */
+/** Interval between checks, ms. A pause of `restFactor` times a check's duration, at most `maxRestMs`, follows it. */
 const lookEveryMs = 100;
 const restFactor = 5;
 const maxRestMs = 1_000;
@@ -32,7 +32,7 @@ export function usualLimit(files: number): number {
 }
 
 /**
- * Closes connections if one address has too many, or if all together leave too few open files. µWebSockets and node:net
+ * Closes connections if one address has too many, or if too few file descriptors are free. µWebSockets and node:net
  * accept connections until no descriptor is free, and then serve no connection.
  */
 export class ConnectionLimiter {
@@ -82,7 +82,7 @@ export class ConnectionLimiter {
     this.#unsaid += surplus.length;
   }
 
-  /** Maps addresses to clients. An IPv6 client is its /64 network. Trusted proxies have no entry. */
+  /** Maps addresses to clients. An IPv6 client is a /64 network. A trusted proxy maps to `undefined`. */
   #findSources(peers: readonly Peer[]): ReadonlyMap<string, string | undefined> {
     const sources = new Map<string, string | undefined>();
     for (const { address } of peers) {
@@ -117,22 +117,22 @@ export interface Peer {
 
 export interface Descriptors {
   readonly limit: number;
-  /** Returns the descriptor of the next opened file: at least this many files are open. Costs two system calls. */
+  /** Returns the descriptor that the next opened file gets, a lower bound of the open files. Costs two system calls. */
   next(): number;
   /**
-   * Returns every connection to one of these ports, and the number of other open files. Leaves out sockets about to be
-   * closed. Costs a few microseconds per file.
+   * Returns every connection to one of these ports, and the number of other open files. Leaves out sockets that are
+   * about to be closed. Costs a few microseconds per file.
    */
   peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
   /**
-   * Shuts a connection down. Its owner reads the end of file and closes it. Does nothing if another thread has closed
-   * the connection, because the descriptor can then belong to another file.
+   * Shuts a connection down. The owner then reads the end of the stream and closes the socket. Does nothing if another
+   * thread has closed the connection, because the descriptor can then belong to another file.
    */
   shutDown(peer: Peer): void;
 }
 
 export interface OpenConnection extends Omit<Peer, 'address' | 'port'> {
-  /** The client; `undefined` for a trusted proxy, which serves many clients. */
+  /** Client of the connection; `undefined` for a trusted proxy, which serves many clients. */
   readonly from: string | undefined;
 }
 
@@ -144,8 +144,8 @@ interface Room {
 
 /**
  * Chooses the connections to close. Each address keeps the `perAddress` connections with the most recent responses.
- * Connections that never got a response are closed first. If the remaining connections exceed `total`, it continues
- * with the addresses that have the most connections.
+ * Connections that never got a response are closed first. If more than `total` connections remain, connections of the
+ * addresses with the most connections are closed, too.
  */
 export function findSurplus<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
   const ranked = rank(open);

@@ -8,15 +8,15 @@ import type { Handler, Route } from './types.ts';
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * An endpoint, declared once next to its handler. Its route, its operation in the OpenAPI document and its row in docs/access.md
- * are generated from the declaration.
+ * An endpoint, declared once next to its handler. Its route, its operation in the OpenAPI document and its row in
+ * docs/access.md are generated from the declaration.
  */
 export interface Endpoint<in Deps = never> {
   readonly method: Route['method'];
   /** Path in the form `/fixed/:parameter`. */
   readonly path: string;
   readonly access: Access;
-  /** Operation of the OpenAPI document. Endpoints without one are not in the document. */
+  /** Operation of the OpenAPI document. Endpoints without an operation are not in the document. */
   readonly operation?: Operation;
   readonly bind: (deps: Deps) => Handler;
   /** See `Route`. */
@@ -25,7 +25,7 @@ export interface Endpoint<in Deps = never> {
 
 export interface Access {
   readonly credential: string;
-  /** The owner of the credential, and further conditions. */
+  /** People or programs that hold the credential, and further conditions. */
   readonly who: string;
 }
 
@@ -39,7 +39,7 @@ export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Security requirements, if they differ from the document's. */
+  /** Security requirements, if they differ from the requirements of the whole document. */
   readonly security?: readonly Json[];
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
@@ -53,7 +53,7 @@ export interface Operation {
 /** Refusal codes of an operation, with an example of the detail for each code. */
 export type Refusals = Readonly<Partial<Record<RefusalCode, string>>>;
 
-/** A header. With a `component` name the document describes it once and refers to it elsewhere. */
+/** A header. If it has a `component` name, the document describes it once and refers to it elsewhere. */
 export interface Header {
   readonly component?: string;
   readonly description?: string;
@@ -90,7 +90,7 @@ export interface DeclaredResponse<Body = unknown, Required extends Headers = Hea
 
 export type DeclaredResponses = Readonly<Record<number, DeclaredResponse>>;
 
-/** Possible results of a handler, by the declared responses. */
+/** Possible results of a handler, derived from the declared responses. */
 export type HandlerResponse<Responses extends DeclaredResponses> = {
   readonly [Status in keyof Responses & number]: Responses[Status] extends DeclaredResponse<infer Body, infer Required>
     ? TypedResponse<Status, DeepReadonly<Body>, Lowercase<RequiredName<Required>>>
@@ -163,7 +163,7 @@ export const Location = {
   schema: { type: 'string' },
 } as const satisfies Header;
 
-/** The challenge of a 401 to a request that needs an access token. */
+/** Challenge in a 401 response of an operation that needs an access token. */
 export const Challenge = {
   component: 'Challenge',
   description: 'The header contains an error code only if the request had a token (RFC 6750 §3).',

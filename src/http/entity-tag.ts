@@ -8,7 +8,7 @@ export function entityTag(...parts: readonly string[]): string {
   return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 
-/** True if `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), since a compressing proxy weakens tags. */
+/** True if `If-None-Match` lists a tag, also as a weak tag (RFC 9110 §13.1.2), as compressing proxies weaken tags. */
 export function isTagIn(etag: string, header: string | undefined): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');
@@ -19,7 +19,7 @@ interface PublicJsonOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** @returns the handler, which responds with 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5) */
+/** Returns a handler that responds with 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5). */
 export function publicJson(
   document: unknown,
   { contentType, maxAgeSeconds }: PublicJsonOptions,

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 
 /**
- * The frame of a gRPC message: a flag byte, the length in four bytes, the content. gRPC-Web frames trailers in the same way.
+ * Header length of a gRPC frame: a flag byte and four bytes of length. In gRPC-Web, trailers are in such a frame, too.
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
  */
@@ -9,7 +9,7 @@ export const headerBytes = 5;
 
 const compressed = 0x01;
 
-/** Returns the length of the frame that starts here. @param beginning at least its header */
+/** Returns the length of a frame. @param beginning at least the header of the frame */
 export function frameBytes(beginning: Uint8Array): number {
   const length = (beginning[1]! << 24) | (beginning[2]! << 16) | (beginning[3]! << 8) | beginning[4]!;
   return headerBytes + (length >>> 0);

@@ -5,7 +5,7 @@ import { type Endpoint, type Group, jsonResponse, RetryAfter } from './endpoint.
 /** A capability of the service. */
 export interface Ability {
   readonly ready: boolean;
-  /** Reason for people if not ready; empty if ready. */
+  /** Human-readable reason if the service is not ready; empty if it is ready. */
   readonly reason: string;
 }
 
@@ -17,7 +17,7 @@ export interface Readiness {
   readonly managing: Ability;
   /** Commits since startup. */
   readonly commits: number;
-  /** Problems that will stop the service unless someone acts, such as an almost full disk. Texts for people. */
+  /** Human-readable problems that will stop the service unless someone acts, such as an almost full disk. */
   readonly warnings: readonly string[];
 }
 

@@ -16,7 +16,7 @@ interface JsonBodyOptions {
   readonly optional?: boolean | undefined;
 }
 
-/** @returns a reader that throws `invalid_body` with the field's name, and errors of `readBody` and the parsers */
+/** Returns a reader. It throws `invalid_body` with the field's name, or an error of `readBody` or a parser. */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
   { limit = maxJsonBody, optional = false }: JsonBodyOptions = {},
@@ -32,13 +32,13 @@ export function jsonBody<Schema extends TSchema>(
 
 type Fault = ReturnType<Validator['Errors']>[number];
 
-/** Codes and details of violations, by a path of the schema. The first matching row applies. */
+/** Codes and details of violations, by a pattern of the schema path. The first matching row applies. */
 export type FaultRows = readonly (readonly [schemaPath: RegExp, code: RefusalCode, detail?: string])[];
 
 interface Options {
-  /** Rows by priority. If no row matches, the code is `invalid_body`. */
+  /** Rows, highest priority first. If no row matches, the code is `invalid_body`. */
   readonly rows?: FaultRows;
-  /** Returns the name of a position, given its JSON pointer. */
+  /** Returns the description of a position in the value, given its JSON pointer. */
   readonly describePlace?: (pointer: string) => string;
 }
 
@@ -61,7 +61,7 @@ function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
-/** Returns the first violation inside a union, where the value resembles a member, or the violation itself. */
+/** Returns the first violation inside the value of a failed union. For other violations, returns `first`. */
 function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   const { instancePath } = first;
   const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));

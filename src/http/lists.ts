@@ -30,8 +30,8 @@ export const paging = {
 type PageQuery = QueryOf<typeof paging>;
 
 /**
- * Returns a page in the order of creation. A cursor is the position of the last item of a page, so an item that exists
- * throughout is listed exactly once.
+ * Returns a page of items in the order of creation. A cursor is the position of the last item of a page. An item that
+ * exists during all requests is therefore listed exactly once.
  * @throws {Refusal} `invalid_query`
  */
 export function createPage<T extends { readonly number: number }, Shown>(

@@ -1,8 +1,8 @@
 /**
  * Returns the offered content coding that a client prefers; `undefined` for the identity coding (RFC 9110 §12.5.3). A
- * client without the header gets the identity coding, because many clients cannot decode others.
+ * client without the header gets the identity coding, because many clients cannot decode any other coding.
  * @param header `Accept-Encoding`
- * @param offered in lower case; the first wins a tie
+ * @param offered codings in lower case; the first wins a tie
  */
 export function codingFor<Coding extends string>(
   header: string | undefined,
@@ -32,7 +32,7 @@ function weightsIn(header: string): Map<string, number> {
   return weights;
 }
 
-/** Returns the weight of a range. An unreadable weight is 0, because every client can read the identity coding. */
+/** Returns the weight of a coding or type. An invalid weight counts as 0, because the identity coding always works. */
 function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
   if (given === undefined) return 1;
@@ -42,7 +42,7 @@ function weightIn(parameters: readonly string[]): number {
 /**
  * Returns the offered media type that a client prefers (RFC 9110 §12.5.1), or the first if it accepts no offered type.
  * @param header `Accept`
- * @param offered in lower case; the first wins a tie
+ * @param offered types in lower case; the first wins a tie
  */
 export function typeFor<Type extends string>(header: string | undefined, offered: readonly [Type, ...Type[]]): Type {
   const ranges = rangesIn(header ?? '');

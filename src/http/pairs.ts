@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Request } from './types.ts';
 
 /**
- * Parses a query or form in `application/x-www-form-urlencoded` to pairs, in order. Without `=`, the value is empty.
+ * Parses a query or form (`application/x-www-form-urlencoded`) to pairs, in order. Without `=`, the value is empty.
  * @param text without the leading `?`
  * @returns `undefined` if an escape is malformed or not UTF-8
  */
@@ -49,7 +49,7 @@ export function queryPairs(text: string): readonly (readonly [name: string, valu
   return pairs;
 }
 
-/** Yields the cookies of a request, in order (RFC 6265 §4.2). A name can repeat. */
+/** Yields the cookies of a request, in order (RFC 6265 §4.2). Several cookies can have the same name. */
 export function* readCookies(request: Pick<Request, 'header'>): Generator<readonly [name: string, value: string]> {
   for (const pair of (request.header('cookie') ?? '').split(';')) {
     const equals = pair.indexOf('=');

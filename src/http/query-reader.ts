@@ -27,8 +27,8 @@ export function timeParameter(options: DocumentOptions & { readonly description:
 }
 
 /**
- * Returns the reader of a query. The reader ignores parameters that `properties` lacks.
- * @returns a reader that throws `invalid_query`, naming the first missing or invalid parameter
+ * Returns a reader of queries, which ignores parameters that `properties` lacks. The reader throws `invalid_query` with
+ * the name of the first missing or invalid parameter.
  */
 export function queryReader<Properties extends TProperties>(
   properties: Properties,

@@ -4,13 +4,13 @@ type Values = Readonly<Record<string, string>>;
 
 const shared = new WeakSet<Values>();
 
-/** Declares constant headers that many responses share. HTTP engines can cache data derived from the headers. */
+/** Declares constant headers that many responses share. HTTP engines can cache data derived from these headers. */
 export function sharedHeaders<const Own extends Values>(headers: Own): Own {
   shared.add(Object.freeze(headers));
   return headers;
 }
 
-/** Shared headers with the id of one request. A copy of this object has ordinary headers. */
+/** Shared headers with the id of one request. A copy made by spreading has only ordinary headers. */
 class NamedHeaders {
   [name: string]: string;
   readonly #common: Values;
@@ -51,7 +51,7 @@ export class RequestIds {
   readonly #prefix: string;
   #count = 0;
 
-  /** @param randomBytes random bytes, so that two processes assign different ids */
+  /** @param randomBytes source of a random prefix, so that two processes assign different ids */
   constructor(randomBytes: (length: number) => Buffer) {
     this.#prefix = `${randomBytes(6).toString('hex')}-`;
   }

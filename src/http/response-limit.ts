@@ -7,8 +7,8 @@ const maxResponses = 512;
  * Responds to at most `max` requests per event loop iteration, and to excess requests in the next iteration. While more
  * than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one iteration. During that time no timer
  * fires and no message from another thread arrives. Clients that send again immediately could prolong an iteration to a
- * second. A deferred response limits a connection to one request per iteration.
- * @param nextTurn calls back in the next iteration
+ * second. With a deferred response, a connection gets only one request per iteration.
+ * @param nextTurn calls its callback in the next iteration
  */
 export function limitPerTurn(
   dispatch: Dispatch,

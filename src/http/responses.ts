@@ -4,7 +4,7 @@ import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import { sharedHeaders } from './request-ids.ts';
 import type { BodyChunks, HttpResponse } from './types.ts';
 
-/** Returns the cached response to a refusal: `application/problem+json` (RFC 9457) with a stable `code`. */
+/** Returns the response to a refusal, in part cached: `application/problem+json` (RFC 9457) with a stable `code`. */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   const response = written.get(refusal) ?? write(refusal);
   const { status, body, code } = response;
@@ -39,7 +39,7 @@ export interface TypedResponse<Status extends number = number, Body = unknown, H
   readonly headers: Readonly<Record<Header, string>>;
 }
 
-/** A body in a format other than JSON, whole or in chunks. */
+/** A body in a format other than JSON, complete or in chunks. */
 export class RawBody {
   readonly type: string;
   readonly content: string | Uint8Array | BodyChunks;

@@ -32,7 +32,7 @@ export interface RequestTrace {
   end(route: string, response: HttpResponse): HttpResponse;
 }
 
-/** Adds tracing. Without this observer, tracing costs nothing. */
+/** Adds tracing to a dispatch. It is called only if tracing is on, so that tracing otherwise costs nothing. */
 function traced(dispatch: Dispatch, traces: RequestTraces, findRoute: (request: Request) => string): Dispatch {
   return (request) => {
     const trace = traces.begin(request);
@@ -64,7 +64,7 @@ export interface RouterHooks {
   /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
   readonly totals?: RequestTotals;
-  /** Source of ids, added to every response with a body. */
+  /** Source of request ids, which are added to every response with a body. */
   readonly ids?: RequestIds;
   readonly slow?: SlowRequests;
   /** Observer of all requests, for debug logs. It slows requests down. */
@@ -97,8 +97,8 @@ const noParams: Params = Object.freeze(Object.create(null));
 
 /**
  * Combines many routes into one `Dispatch`. If two patterns match a path, the pattern whose first differing segment is
- * fixed wins. `HEAD` goes to `GET`. `OPTIONS` without its own route gets 204 with `Allow`. A refusal gets its problem
- * document. Any other failure is passed to `failed`, and gets 503 if the store failed, else 500.
+ * fixed wins. `HEAD` is handled like `GET`. `OPTIONS` without its own route gets 204 with `Allow`. A refusal gets its
+ * problem document. Any other failure is passed to `failed`, and gets 503 if the store failed, or 500 otherwise.
  * @throws {Error} if two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
@@ -186,7 +186,7 @@ function summarise(
 
 /** Response for unknown paths. */
 export const notFound = problem(new Refusal('not_found', 'No route has this path'));
-/** Response for a client that has disconnected. It is counted, but not sent. */
+/** Response for a client that has disconnected. The response is counted but not sent. */
 const unread: HttpResponse = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): HttpResponse {

@@ -41,8 +41,8 @@ export class SentBody {
 
   /**
    * Removes all layers of a short body. Stops after decompressing `length` bytes.
-   * @returns `undefined` if the content exceeds `length`, but could be within its limit
-   * @throws {Refusal} as `unpack`
+   * @returns `undefined` if the content is longer than `length`, but could be within `limit`
+   * @throws {Refusal} the refusals of `unpack`
    */
   unpackWithin(length: number): Uint8Array | undefined {
     if (length >= this.limit) return this.unpack();
@@ -78,7 +78,7 @@ const gzip = [{ kind: 'gzip' }] as const;
 /**
  * Reads a body without decompressing it.
  * @param limit maximum decompressed length in bytes
- * @throws {Refusal} as `Request.body`; `invalid_content_encoding`
+ * @throws {Refusal} the refusals of `Request.body`, and `invalid_content_encoding`
  */
 export function readSent(request: Request, limit: number, budget: ByteBudget): Promise<Uint8Array | SentBody> {
   if (contentCoding(request) === undefined) return request.body(limit, budget);

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** Minimum interval between log lines, ms. Under load thousands of requests can be slow together. */
+/** Minimum interval between log lines, ms. Under load, thousands of requests can be slow at the same time. */
 const betweenLinesMs = 1000;
 
 type SlowRequest = Partial<RequestSummary> & { readonly transport?: string };

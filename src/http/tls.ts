@@ -28,8 +28,8 @@ export interface TlsPair {
 
 /**
  * Reads a certificate and its key.
- * @throws {Error} if a file is not readable or usable, or the two do not match. The message names the file and the
- * remedy, and quotes neither file.
+ * @throws {Error} if a file is not readable or usable, or if the two do not match. The message has the name of the file
+ * and the remedy, but no content of the files.
  */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const cert = readPem('certificate', certFile);
@@ -49,7 +49,7 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   return { cert, key };
 }
 
-/** @throws {Error} if a certificate has expired or is not valid yet; the message names the file and the remedy */
+/** @throws {Error} if a certificate has expired or is not valid yet; the message has the file and the remedy */
 export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: number): void {
   const { validFrom, validTo } = new X509Certificate(cert);
   const from = Date.parse(validFrom);
@@ -100,13 +100,13 @@ function parse<T>(file: string, what: What, read: () => T): T {
   }
 }
 
-/** True if the name of a missing file could be the secret itself, given by mistake. */
+/** True if the given file name could be the secret itself, passed by mistake. */
 function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return !['EACCES', 'EISDIR'].includes(code) && (what === 'key' || file.includes('\n'));
 }
 
-/** Returns the reason of a failure without the system's own message, which quotes the path. */
+/** Returns the reason of a failure, without the system's message, because it quotes the path. */
 function describeReason(error: unknown, file: string): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'file not found (ENOENT)';
@@ -116,7 +116,7 @@ function describeReason(error: unknown, file: string): string {
 
 /** A TLS listener or client that can reload its files while running. */
 export interface Renewable {
-  /** Prepares to use the current files. @throws {Error} if the files are not usable; nothing has changed then */
+  /** Prepares to use the current files. @throws {Error} if the files are not usable; then nothing changes */
   reopen(): Promise<Renewal>;
 }
 
@@ -150,7 +150,7 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
   };
 }
 
-/** Prepares all users of the files, or none. @throws {Error} of the first user that cannot use the files */
+/** Prepares all listeners and clients, or none. @throws {Error} the first error of a listener or client */
 export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {
   const results = await Promise.allSettled(all.map((each) => each.reopen()));
   const renewals = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

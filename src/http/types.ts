@@ -20,8 +20,8 @@ export interface Request {
    * Reads the body as sent (not decompressed). Call it once.
    * @param limit maximum length in bytes; a longer body is refused, and the HTTP engine closes the connection
    * afterwards
-   * @param budget is charged for the body's memory as it arrives. The caller must release the returned body if it is
-   * longer than `free`; a shorter body is no longer charged.
+   * @param budget is charged for the body's memory as the body arrives. If the returned body is longer than `free`, the
+   * caller must release its charge. A shorter body has no charge.
    * @throws {Refusal} `body_too_large`, `body_too_slow`, or the budget's error
    * @throws {DisconnectError} if the client disconnected in mid-body
    */
@@ -36,7 +36,7 @@ export interface ByteBudget {
   give(bytes: number): void;
 }
 
-/** Response of a handler. A body needs a `content-type`: without one the HTTP engine would choose. */
+/** Response of a handler. A body needs a `content-type`, because the HTTP engine would otherwise choose one. */
 export interface HttpResponse {
   readonly status: number;
   /** Headers with lower-case names. The HTTP engine sets `content-length`, `date` and `connection`. */
@@ -61,7 +61,7 @@ export interface HttpResponse {
 export interface BodyChunks {
   /** @returns `undefined` at the end. The memory of a chunk can be reused once the next chunk is requested. */
   next(): Promise<Uint8Array | undefined>;
-  /** Frees the resources of the body. The HTTP engine always calls it: at the end, and when the client has disconnected. */
+  /** Frees the resources of the body. The HTTP engine always calls it, even when the client has disconnected. */
   stop(): void;
 }
 
@@ -75,13 +75,13 @@ export interface Route {
   /** Path in the form `/fixed/:parameter`. A parameter is one whole, non-empty segment. */
   readonly path: string;
   readonly handle: Handler;
-  /** True if `OPTIONS` on this path gets 405 instead of 204, because a browser must never pass a preflight here. */
+  /** True if `OPTIONS` on this path gets 405 instead of 204, because every preflight must fail here. */
   readonly noOptions?: true;
 }
 
 /**
  * Responds to each request of an HTTP engine. Never throws and never rejects. A `HEAD` request gets the response of its
- * `GET`. The HTTP engine sends the headers and the length without the body.
+ * `GET`. The HTTP engine sends its headers and length without the body.
  */
 export type Dispatch = (request: Request) => HttpResponse | Promise<HttpResponse>;
 
@@ -97,7 +97,7 @@ export interface ListenOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
-  /** True if other listeners of this process may share the address. With TLS they always may, for renewals. */
+  /** True if other listeners of this process may share the address. With TLS it is always shared, for renewals. */
   readonly isShared?: true;
   /** True if the address is shared with another listener of this process. Both get connections, until one is closed. */
   readonly joins?: true;
@@ -115,11 +115,11 @@ export interface ListenOptions {
 export interface Listener {
   readonly host: string;
   readonly port: number;
-  /** Stops accepting, waits until the requests in flight have their responses, and cuts the rest after `graceMs`. */
+  /** Stops accepting, waits for the responses to open requests, and closes all other connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** An HTTP server implementation: the only difference between the runtimes. */
+/** An HTTP server implementation. It is the only difference between the runtimes. */
 export interface HttpEngine {
   readonly name: 'bun' | 'uws';
   /** @throws {Error} with the address and the reason if the address cannot be bound */

@@ -5,14 +5,14 @@ import type { HttpResponse, Route } from './types.ts';
 interface Currency {
   /**
    * Resolves when the data is current; `undefined` if the data is always current.
-   * @throws {Refusal} if it cannot be brought up to date
+   * @throws {Refusal} if the data cannot be brought up to date
    */
   current(): Promise<void> | undefined;
 }
 
 /**
- * Returns routes whose responses reflect every change made before their request. Preflights never wait.
- * @param refuse returns the response if the data cannot be made current
+ * Returns routes whose responses reflect every change made before the request. Preflights never wait.
+ * @param refuse returns the response if the data cannot be brought up to date
  */
 export function whenCurrent(
   routes: readonly Route[],

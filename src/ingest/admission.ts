@@ -32,7 +32,7 @@ export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps)
   return now;
 }
 
-/** Calls `admit`, and then refuses the application that fills the queue if others send, too. @throws {Refusal} */
+/** Calls `admit`. Also refuses an application that fills the queue while other applications send. @throws {Refusal} */
 export function admitApplication(deps: AdmissionDeps, { application }: KeyHolder): number {
   const now = admit(deps);
   if (!deps.monitor.admitsApplication(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
@@ -41,7 +41,7 @@ export function admitApplication(deps: AdmissionDeps, { application }: KeyHolder
 
 const unavailable = new Refusal('store_unavailable', storeUnavailable.notReady, 5);
 
-/** Errors by `Retry-After` seconds, cached because creating an error would be the largest cost of a refusal. */
+/** Errors by `Retry-After` seconds. They are cached because creating an error would dominate the cost of a refusal. */
 const busy: Refusal[] = [];
 
 function backpressure(seconds: number): Refusal {
@@ -49,7 +49,7 @@ function backpressure(seconds: number): Refusal {
   return busy[seconds];
 }
 
-/** Takes the tokens of a body without a `Payer`. @param now monotonic @throws {Refusal} `rate_limited` */
+/** Charges a body that has no `Payer` to the rate limit. @param now monotonic ms @throws {Refusal} `rate_limited` */
 export function chargeSmall(
   { bodies, rates }: AdmissionDeps,
   { application }: KeyHolder,
@@ -59,7 +59,7 @@ export function chargeSmall(
   if (bytes <= bodies.free) refuseUntil(rates.take(application, now, bytes));
 }
 
-/** @param wait seconds; 0 if there are enough tokens */
+/** @param wait seconds until there are enough tokens; 0 if there are enough now */
 function refuseUntil(wait: number): void {
   if (wait > 0) throw new Refusal('rate_limited', 'The sender exceeds its rate limit', wait);
 }
@@ -67,7 +67,7 @@ function refuseUntil(wait: number): void {
 const entriesPerToken = 32;
 
 /**
- * Charges a large body to the application whose key is at its beginning, or else to the network of the sender. Received
+ * Charges a large body to the application whose key is at its beginning, or else to the sender's network. Received
  * bytes are paid for before they are decompressed or decoded, because that work delays other messages even if the body
  * is refused. The rest of the cost is charged once it is known.
  */
@@ -104,7 +104,7 @@ export class Payer {
     refuseUntil(wait);
   }
 
-  /** Charges the cost of a body, less the amount already paid. @param entries of the body */
+  /** Charges the cost of a body, less the amount already paid. @param entries number of entries in the body */
   owe(bytes: number, entries = 0): void {
     const { rates, unknown, clock } = this.#deps;
     const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));

@@ -15,9 +15,9 @@ import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 import type { Senders } from './senders.ts';
 
 /**
- * Counts a message unless it repeats an earlier one. If it is uncertain that the message is a repetition, the message
- * is counted and noted. Resolves when the message is on disk.
- * @param recognition if missing, the message is unique
+ * Counts a message unless it repeats an earlier one. A message that might be a repetition is counted, and the ledger
+ * notes it. Resolves when the message is on disk.
+ * @param recognition `undefined` for a message that cannot be recognised; it is always counted
  * @param count adds the whole message to a batch before it returns
  * @throws {Refusal} if the message was not stored
  */
@@ -36,7 +36,7 @@ export function countOnce(
     return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes skip a known identity. A message that might only resemble another is therefore not bound to one.
+      // Other nodes skip counts that are bound to a known identity. An uncertain repetition is therefore not bound.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }
@@ -65,7 +65,7 @@ export interface CountingDeps extends AdmissionDeps {
 /** Receives new names and senders. */
 export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
 
-/** New names and senders, stored before their message, which is counted in steps: see `Lane.addBefore`. */
+/** New names and senders of a message that is counted in steps. They are stored before it: see `Lane.addBefore`. */
 export class FoundNames implements NameSink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -93,10 +93,10 @@ export interface KeyFinder {
 }
 
 /**
- * 128 bits that two messages share exactly if the second repeats the first. The bits are a hash of a message's content,
- * not of its bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers
- * of the application and of the key, so no key can imitate another. Identities are stored: hash the same input in every
- * version, or a repetition across an update counts twice.
+ * 128 bits that are equal for two messages only if the second repeats the first. They are a hash of the content, not of
+ * the bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of the
+ * application and of the key, so messages with different keys never have the same identity. Identities are stored. Hash
+ * the same input in every version, or a repetition across an update counts twice.
  */
 export type MessageIdentity = Digest;
 
@@ -111,7 +111,7 @@ export interface MessageSender {
   readonly environment: Pick<Environment, 'number'>;
 }
 
-/** @param route such as `telemetry`, which separates the keys of different routes */
+/** @param route for example `telemetry`. The same `Idempotency-Key` on two routes has two identities. */
 export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
   const text = `${route} ${sender.environment.number} ${key}`;
   const [a, b] = digestWords(createHash('sha256').update(text).digest());
@@ -122,7 +122,7 @@ export function createIdentity({ holder: { application, key } }: MessageSender, 
   return [application.number, key.number, a, b];
 }
 
-/** Returns the identity of a message by its bytes, recognised only briefly because other messages can share it. */
+/** Returns the identity of a message's bytes. It is recognised only briefly, because other messages can share it. */
 export function identityOfBytes({ holder: { application, key } }: MessageSender, bytes: Digest): MessageIdentity {
   return [application.number, briefWord(key.number), bytes[0], bytes[1]];
 }
@@ -143,7 +143,7 @@ const forgottenShare = 1 / 64;
 
 const kept = Promise.resolve();
 
-/** Number that stands for no batch. */
+/** Batch number of a message that is already on disk. */
 const onDisk = 0;
 
 interface CountedBatch {
@@ -258,7 +258,7 @@ export class SeenMessages {
 const minRoom = 16;
 /** Words per message: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Maximum number of slots probed for a message. Half of all slots are free, so only attackers reach it. */
+/** Maximum number of slots probed for a message. Half of all slots are free, so only attackers reach this maximum. */
 const maxProbes = 128;
 
 /** Time of a removed message. */
@@ -267,8 +267,8 @@ const never = Number.NEGATIVE_INFINITY;
 /**
  * Messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings
  * in a map would keep the garbage collector busy. Messages are appended at the end of the arrays, and dropped at the
- * start. When an array is full, the remaining messages are copied to new arrays. A message whose slots are all
- * occupied, as by an attacker, replaces another message.
+ * start. When an array is full, the remaining messages are copied to new arrays. If all slots of a new message are
+ * occupied, which only an attacker can cause, it replaces another message.
  */
 export class ApplicationMessages {
   /** Unix ms of the newest message. */
@@ -320,7 +320,7 @@ export class ApplicationMessages {
     while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
   }
 
-  /** Removes the oldest messages, and calls back with each message. */
+  /** Removes the `count` oldest messages, and calls `forgotten` with each of them. */
   forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
     for (const end = Math.min(this.#end, this.#first + count); this.#first < end; this.#first += 1) {
       const at = this.#first * wordsPerMessage;

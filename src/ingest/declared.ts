@@ -19,9 +19,9 @@ import type { Handler, HttpResponse, Request } from '../http/types.ts';
 import { longestPath } from './omissions.ts';
 import type { Intake, Transport } from './pipeline.ts';
 
-/** A format of messages. Its routes in the ledger are in `src/contract/message-routes.ts`. */
+/** A message format. The routes under which the ledger lists it are in `src/contract/message-routes.ts`. */
 export interface Format<in Deps = never> {
-  /** Endpoints for pages and apps. The metrics host can serve them under a second path. */
+  /** Endpoints for web pages and mobile apps. The metrics host can serve them under a second path. */
   readonly pages?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly servers?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly calls?: readonly FormatCall<Deps>[];
@@ -44,7 +44,7 @@ export interface FormatCall<in Deps> {
   open<Incoming>(deps: Deps, transport: CallTransport<Incoming>): Intake<Incoming, CallResponse>;
 }
 
-/** A message in its frame, or a refusal. */
+/** A response message in its gRPC frame, or a refusal. */
 export type CallResponse = Buffer | RpcStatus;
 
 /** Transport of gRPC and gRPC-Web calls. The format encodes the responses. */
@@ -79,7 +79,7 @@ export const IdempotencyKey: Parameter = {
   schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
 };
 
-/** Header of an accepted message if an entry was left out. */
+/** Response header for an accepted message from which an entry was left out. */
 export const Noted: Header = {
   component: 'Noted',
   description:
@@ -129,7 +129,7 @@ export function readKey(request: Pick<Request, 'header'>): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
 }
 
-/** Preflight headers. A page may only post packets, without credentials, and read one more header: `notedHeaders`. */
+/** Preflight headers. A web page may only post packets, without credentials. */
 const preflightHeaders = { 'access-control-allow-methods': 'POST, OPTIONS', 'access-control-max-age': '7200' };
 
 /** Request headers that a page may send with a packet. */
@@ -144,14 +144,14 @@ export function allowOrigin(origin: string | undefined): Readonly<Record<string,
     : { 'access-control-allow-origin': origin, vary: 'Origin' };
 }
 
-/** Returns these headers for a message from which an entry was left out. @param omission see `recordNotes` */
+/** Returns the response headers for a message from which an entry was left out. @param omission see `recordNotes` */
 export function notedHeaders(origin: string | undefined, omission: string): Readonly<Record<string, string>> {
   const allowed = allowOrigin(origin);
   const exposed = allowed === none ? none : { 'access-control-expose-headers': notedHeader };
   return { ...allowed, ...exposed, [notedHeader]: omission };
 }
 
-/** Returns preflight headers for any origin: the application is not known yet. @param sent names of request headers */
+/** Returns preflight headers. Any origin may preflight, as the application is unknown. @param sent request headers */
 export function preflight(origin: string | undefined, sent = packetHeaders): Readonly<Record<string, string>> {
   return { ...preflightHeaders, 'access-control-allow-headers': sent, ...allowOrigin(origin) };
 }
@@ -188,7 +188,7 @@ export const acceptedHeaders: Headers = {
   },
 };
 
-/** Returns the endpoint of preflights. @param sent names of the allowed request headers */
+/** Returns the endpoint that answers preflights of a path. @param sent names of the allowed request headers */
 export const preflightEndpoint = (path: string, operationId: string, sent = packetHeaders): Endpoint<unknown> => ({
   method: 'OPTIONS',
   path,

@@ -92,15 +92,15 @@ const longestText = 6 * 256;
 
 const beginningBytes = 4096;
 
-/** Returns the prefix of a body that is searched for its sender, at any body size. SDKs write the key first. */
+/** Returns the beginning of a body, which is searched for the sender. SDKs write the key first. */
 export function cutBeginning(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }
 
 /**
  * Creates a function that extracts a few string fields from a JSON body without parsing it. It works on truncated and
- * malformed bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It
- * runs in linear time.
+ * malformed bodies, and also finds nested fields of these names. Use it only for the ledger and for rate limits of
+ * large bodies. It runs in linear time.
  */
 export function createPeeker<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;

@@ -63,7 +63,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Schema keywords in use by packets and reports. `omitInvalid` ignores any other keyword. */
+/** Schema keywords that packets and reports use. `omitInvalid` ignores any other keyword. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly minimum?: number;
@@ -77,10 +77,9 @@ interface Schema {
 type Holder = Record<string | number, unknown>;
 
 /**
- * Checks the optional values of a parsed body, which can be `null` or `[]`. A wrong type and a count that is negative
- * or fractional are errors of the sending program, and refuse the body. A value that a correct program can produce is
- * left out, so that it does not discard its neighbours: a value that is too large, not finite, or `null` in place of a
- * number.
+ * Checks the optional values of a parsed body, which can be `null` or `[]`. A wrong type, or a negative or fractional
+ * count, is an error of the sending program, so the body is refused. A correct program can produce a value that is too
+ * large, not finite, or `null` in place of a number. Such a value is left out, and the rest of the body is kept.
  *
  * A field that is a number becomes `NaN`. A count in a list becomes 0, because the position of a count has a meaning.
  * Any other map entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
@@ -141,7 +140,7 @@ class Walk {
     }
   }
 
-  /** True if a value is kept; its members are not checked here. @throws {Refusal} if it is wrong */
+  /** True if a value is kept. Its members are not checked here. @throws {Refusal} if the value is wrong */
   #keeps(schema: Schema, value: unknown): boolean {
     if (value === null) {
       if (allows(schema, 'null')) return true;

@@ -12,7 +12,7 @@ export interface PipelineDeps extends AdmissionDeps {
   readonly ledger: Ledger;
 }
 
-/** Sender that a message claims. Unverified: it only assigns a refusal to an application's ledger. */
+/** Sender that a message claims. It decides who pays for a large body, and whose ledger records a refusal. */
 export interface ClaimedSender {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -43,7 +43,7 @@ interface LongMessage<Message> {
 
 /** Steps that process long bodies of one kind without delaying other messages. */
 export interface LongMessages<Incoming, Message, Sender> {
-  /** Runs work on one body when it is its sender's turn. @throws {Refusal} if too many bodies wait already */
+  /** Runs `work` on one body when it is the sender's turn. @throws {Refusal} if too many bodies are already waiting */
   schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
    * Decompresses and decodes a body in another thread. The body cannot be read afterwards.
@@ -76,7 +76,7 @@ export interface MessageHandler<Incoming, Message, Sender extends ResolvedSender
   extends Transport<Incoming> {
   readonly route: LedgerSource['route'];
   origin?(incoming: Incoming): string | undefined;
-  /** Refuses a message by its head alone, before the body is read: 401, 403. */
+  /** Refuses a message because of its headers, before the body is read. @throws {Refusal} of status 401 or 403 */
   authorize?(incoming: Incoming): void;
   /** Processing of long bodies. If this is absent, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
@@ -87,21 +87,21 @@ export interface MessageHandler<Incoming, Message, Sender extends ResolvedSender
   /** Adds the whole message to a batch, before it returns. @param key the checked `Idempotency-Key` */
   count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): CountResult<Outgoing>;
   /**
-   * Passes a message on to the thread that owns the required data. Called if another step throws `NotHere`. @param body
-   * the body, if it was already read
+   * Passes a message on to the thread that owns the required data. Called if another step throws `NotHere`.
+   * @param body the body, if it was already read
    */
   passOn?(incoming: Incoming, body: Uint8Array | undefined): Promise<Outgoing>;
   /** @param holder of the claimed key, if that key exists */
   refuse(refusal: Refusal, incoming: Incoming, holder: KeyHolder | undefined): Outgoing;
   claimedSender(message: Message, incoming: Incoming): ClaimedSender;
-  /** Returns the claimed sender of an unchecked message. @param beginning of the body, if it was read */
+  /** Returns the claimed sender of an unchecked message. @param beginning first bytes of the body, if it was read */
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
 export interface Intake<in Incoming, out Outgoing> {
   /** Responds to a message once it is on disk, or refuses it. @throws other errors, such as `DisconnectError` */
   receive(incoming: Incoming): Outgoing | Promise<Outgoing>;
-  /** Records a message in the ledger that the transport itself refuses. */
+  /** Records, in the ledger, a message that the transport itself refused. */
   refused(incoming: Incoming, refusal: Refusal): void;
 }
 
@@ -110,9 +110,9 @@ interface ResolvedSender {
 }
 
 /**
- * Takes packets, reports and mint requests through the same steps on every transport: admit → read → check → resolve →
- * count → respond. The order of refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that each
- * costs as little as possible. A refused message changes nothing, and the ledger has a line for it.
+ * Processes packets, reports and mint requests in the same steps on every transport: admit → read → check → resolve →
+ * count → respond. The order of refusals is 503, (401 and 403 if the headers suffice,) 413, 400, 404, 403, 429, so that
+ * a refusal costs as little as possible. A refused message changes nothing, and the ledger records it.
  */
 export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   implements Intake<Incoming, Outgoing>
@@ -141,7 +141,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
-  /** Processes a message. The only `async` function for small bodies, which would each add a promise per packet. */
+  /** Processes a message. Small bodies pass no other `async` function, because each would add a promise per packet. */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {
@@ -174,7 +174,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     }
   }
 
-  /** Takes a large body, which is paid for before it is decompressed or decoded, and waits for its slot. */
+  /** Processes a large body once it has a slot. Checks the rate limit before the body is decompressed or decoded. */
   async #takeLarge(incoming: Incoming, body: SentBody): Promise<MessageResult<Outgoing>> {
     const handler = this.#handler;
     const { bodies } = this.#deps;
@@ -196,7 +196,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
       bodies.hold(unpacked);
       held.length = unpacked.length;
       await this.#waitForSlot(payer, unpacked.length);
-      held.length = 0; // Released once the body is read.
+      held.length = 0; // `#take` releases the body.
       return this.#take(incoming, unpacked);
     } catch (error) {
       return { response: this.#refuse(incoming, error, undefined, claimed) };
@@ -221,7 +221,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     const handler = this.#handler;
     const long = handler.long!;
     return long.schedule(payer.name, async () => {
-      payer.pay(body.bytes.length); // Other bodies of this sender could have left debts.
+      payer.pay(body.bytes.length); // Other bodies of this sender could have left a debt.
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
       release();
@@ -239,7 +239,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     return new Payer(this.#deps, holder, this.#handler.address(incoming));
   }
 
-  /** Waits until other messages have been processed. @param length of the next step */
+  /** Waits until other messages have been processed. @param length number of bytes that the next step processes */
   async #waitForSlot({ name }: Payer, length: number): Promise<void> {
     const slot = this.#deps.bodies.waitForSlot({ length }, name);
     if (slot === undefined) return;
@@ -283,7 +283,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
   }
 }
 
-/** Assigns a refusal to the application that a message claims. @returns the holder of the claimed key, if that key exists */
+/** Records a refusal for the application that a message claims. @returns the holder of the claimed key, if it exists */
 function recordRefusal<Incoming>(
   { keys, ledger }: Pick<PipelineDeps, 'keys' | 'ledger'>,
   handler: Pick<MessageHandler<Incoming, never, ResolvedSender, never>, 'route' | 'transport' | 'userAgent' | 'origin'>,
@@ -292,7 +292,7 @@ function recordRefusal<Incoming>(
   { appKey, environment, instanceName }: ClaimedSender,
 ): KeyHolder | undefined {
   const holder = appKey === undefined ? undefined : keys.findKey(appKey);
-  // Under load every sender gets 503, thousands of times a second.
+  // Under load every sender gets 503, thousands of times a second, so these refusals are only counted.
   if (holder === undefined && refusal.status === 503) {
     ledger.refusedUnread(refusal);
     return undefined;
@@ -308,7 +308,7 @@ function recordRefusal<Incoming>(
   return holder;
 }
 
-/** Thrown by a step of the pipeline if only another thread can take it. */
+/** Thrown by a step of the pipeline if only another thread can process the message. */
 export class NotHere extends Error {
   override readonly name = 'NotHere';
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 import { type DocumentOptions, Name, printable, Time } from '../contract/shapes/fields.ts';
 
-/** Schema options of a sender's name, where documentation and checks differ. An invalid name is left out. */
+/** Schema options of a name that a sender chooses. The check accepts invalid names, which are left out later. */
 export const sentName = {
   documented: {
     component: 'SentName',
@@ -17,7 +17,7 @@ export const sentName = {
 
 export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
 
-/** Schema options of a time. PHP writes the offset without a colon; Python can omit it. */
+/** Schema options of a time. PHP writes the offset without a colon, and Python can omit the offset. */
 export const sentTime = {
   documented: {
     component: 'SentTime',

@@ -25,13 +25,13 @@ export class Senders {
   #slot = 0;
   #sightings = 0;
 
-  /** Marks the sender of a packet that is added to a batch at `now` (Unix ms). */
+  /** Returns the sender of a packet at `now` (Unix ms). Adds a first-seen mark of a new sender to the batch. */
   ofPacket(batch: SenderSink, environment: number, userAgent: string | undefined, now: number): Asker {
     const { packets } = this.#at(environment, now);
     return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
   }
 
-  /** Marks the sender of a report, like `ofPacket`. */
+  /** Returns the sender of a report, and marks it like `ofPacket`. */
   ofReport(batch: SenderSink, environment: number, source: ReportSource, now: number): Asker {
     const { userAgent, appVersion } = source;
     const { reports } = this.#at(environment, now);
@@ -39,7 +39,7 @@ export class Senders {
     return reports.find(text) ?? reports.meet(batch, text, reportSender(source, userAgent, appVersion));
   }
 
-  /** Marks a sender that names itself in its message, like `ofPacket`. */
+  /** Returns a sender that names itself in its message, and marks it like `ofPacket`. */
   ofNamed(batch: SenderSink, environment: number, sender: Sender, now: number): Asker {
     const { reports } = this.#at(environment, now);
     const { name, version, transport, route } = sender;
@@ -83,7 +83,7 @@ export class Asker {
   /** Series that the sender has reported. For requested features, also the first series of each feature. */
   readonly #series = new Set<number>();
 
-  /** @param onSighting is called for each mark, which takes memory */
+  /** @param onSighting called for each new mark, to limit the number of marks */
   constructor(environment: number, slot: number, sender: Sender, onSighting: () => void) {
     this.#environment = environment;
     this.#slot = slot;
@@ -126,7 +126,7 @@ const maxText = 300;
 /** Maximum number of senders distinguished in ten minutes. The store keeps fewer. */
 const maxSenders = 400;
 
-/** Senders of packets, or of reports, in one environment. Many headers belong to one sender. */
+/** Senders of packets, or of reports, in one environment. Several headers can belong to one sender. */
 class Crowd {
   readonly #newAsker: (sender: Sender) => Asker;
   readonly #byText = new Map<string | undefined, Asker>();
@@ -178,7 +178,7 @@ export function packetSender(userAgent = ''): Sender {
   return { name: found.name, version, transport: 'http', route: 'telemetry' };
 }
 
-/** @param appVersion of the report, which takes precedence over the version of the product */
+/** @param appVersion version in the report. It takes precedence over the version in the User-Agent. */
 export function reportSender(
   { transport, route }: Pick<Sender, 'transport' | 'route'>,
   userAgent = '',

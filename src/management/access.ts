@@ -14,7 +14,7 @@ import type { Params, Request } from '../http/types.ts';
 import type { ApiKey, Application, Team, User } from '../storage/lmdb/records.ts';
 import type { Claims, Services } from './services.ts';
 
-/** Resources that contain endpoints. The `:id` of the path names the resource that the handler receives. */
+/** Resources that contain endpoints. The handler receives the resource whose id is the `:id` of the path. */
 export interface Within {
   readonly service: unknown;
   /** The whole installation, which the Admins of the first team run. */
@@ -27,9 +27,8 @@ export interface Within {
 /**
  * Requirements for callers of an endpoint. The caller must be in the team, in the application's team, or share a team
  * with the user. Otherwise the response is 403 `not_in_team`, or 404 if the id does not exist. A caller without the
- * role `least` gets 403 `forbidden`. For an endpoint of the service, the caller must have the role in one of their
- * teams, and the handler checks the team that the request concerns. With `orSelf`, users do not need the role for
- * requests about themselves.
+ * role `least` gets 403 `forbidden`. With `within: 'service'`, the caller needs the role in any of their teams, and the
+ * handler checks the team of the request. With `orSelf`, users do not need the role for requests about themselves.
  *
  * With `recent`, users must have signed in recently, which is checked last. With `'partly'`, only some changes require
  * a recent sign-in, and the handler calls `checkRecent`.
@@ -38,7 +37,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
   readonly least: Role;
   readonly orSelf?: true;
-  /** A scope of API keys that suffices in place of the role. */
+  /** A scope of API keys that replaces the role. */
   readonly scope?: KeyScope;
   /** Set if API keys that are bound to applications may call the endpoint, although it is not within an application. */
   readonly bound?: true;
@@ -70,7 +69,7 @@ function hasScope({ apiKey }: Caller, { scope }: Access): boolean {
   return apiKey !== undefined && scope !== undefined && listScopes(apiKey).includes(scope);
 }
 
-/** Checks that an API key bound to applications reaches only these applications. @throws {Refusal} `forbidden` */
+/** Checks that an API key bound to applications is used for these applications only. @throws {Refusal} `forbidden` */
 function checkBound(caller: Caller, { within, bound }: Access, id: string): void {
   if (caller.apiKey?.applications === undefined) return;
   if (within === 'application' ? !reaches(caller, id) : bound !== true) throw new Refusal('forbidden', boundElsewhere);
@@ -89,7 +88,7 @@ export function holders(least: Role): readonly Role[] {
 }
 
 interface FoundResource {
-  /** The resource by its kind, as in `Within`. */
+  /** The resource, whose kind is a key of `Within`. */
   readonly found: object;
   /** Ids of the teams that own the resource. */
   readonly teams: readonly string[];
@@ -132,7 +131,7 @@ function reachable<T>(what: OwnedKind, thing: T | undefined, teams: readonly str
 type OwnedKind = Exclude<keyof Within, 'service' | 'installation'>;
 
 /**
- * Checks that a resource exists, and that a caller manages it: the caller must be an Admin in a team that owns it.
+ * Checks that a resource exists, and that the caller is an Admin in a team that owns the resource.
  * @throws {Refusal} `not_found`, `not_in_team`, `forbidden`
  */
 export function checkManages(within: OwnedKind, accounts: Accounts, id: string, caller: Caller): void {
@@ -146,7 +145,7 @@ export const notInTeam: Readonly<Record<OwnedKind, string>> = {
   user: 'The caller does not share a team with this user',
 };
 
-/** The row of an endpoint in docs/access.md. */
+/** Returns the row of an endpoint in docs/access.md. */
 export function accessRow({ within, least, orSelf, scope, recent }: Access): http.Access {
   const who = `${listed(holders(least).map((role) => `${role}s`))}${places[within]}`;
   const others = [orSelf && 'the user themself', scope && `API keys with the scope \`${scope}\``];
@@ -202,7 +201,7 @@ export function admit(
   if (request.method === 'GET' || request.method === 'HEAD') {
     return { ...found, caller, callerIn, checkRecent, directory: services.directory };
   }
-  // The token can be invalidated, or the role revoked, while the body arrives.
+  // While the body arrives, the token might be invalidated, or the role revoked.
   const directory = services.directory.under({
     id: caller.id,
     address: request.remoteAddress,
@@ -247,7 +246,7 @@ function checkRecentSignIn({ directory, findAuthTime }: Services, claims: Claims
 export interface Caller {
   /** Id of a user, or client id of an API key. */
   readonly id: string;
-  /** The role in a team; `undefined` if the caller is not in the team, or the client may not act there. */
+  /** The role in a team; `undefined` if the caller is not in the team, or if the client may not act in the team. */
   roleIn(teamId: string): Role | undefined;
   readonly teams: readonly string[];
   readonly primaryTeam: string;
@@ -258,8 +257,9 @@ export interface Caller {
 }
 
 /**
- * The caller with a token. A token is valid for an hour, but a changed team or role, or a deletion, takes effect
- * immediately: each property is read from the accounts when it is used. The role in a user's token is only informative.
+ * Returns the caller of a token. A token is valid for an hour, but each property of the caller is read from the
+ * accounts when it is used. Changed teams and roles, and deletions, therefore take effect immediately. The role in a
+ * user's token is only informative.
  */
 export function findCaller(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
@@ -313,7 +313,9 @@ class ApiKeyCaller implements Caller {
   }
 }
 
-/** True if a caller may reach an application of one of their teams. An API key can be bound to other applications. */
+/**
+ * True if a caller may reach an application of its teams. An API key can be bound to some of its team's applications.
+ */
 function reaches({ apiKey }: Pick<Caller, 'apiKey'>, applicationId: string): boolean {
   return apiKey?.applications?.includes(applicationId) ?? true;
 }

@@ -133,7 +133,7 @@ function actorsFor(
   };
 }
 
-/** The notes of all features of an application. Everyone who may read a feature may read its notes and authors. */
+/** Returns the notes of all features of an application. Who may read a feature may read its notes and authors. */
 function* notesIn(
   { notes }: Pick<AccountTables, 'notes'>,
   applicationId: string,

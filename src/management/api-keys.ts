@@ -115,7 +115,7 @@ async function entered(
   };
 }
 
-/** An API key in the API, without its secret: the service stores only a hash. */
+/** Formats an API key for a response, without its secret. The service stores only a hash of the secret. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
   const { clientId, role, teamId, applications, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
   const now = directory.clock.now();

@@ -108,8 +108,8 @@ export const applications: Group = {
 };
 
 /**
- * Applications as shown in the API, cached by stored record, because a record never changes. The cache saves the
- * formatting of times, which is the slowest step.
+ * Applications as shown in the API, cached by stored record, because a record never changes. With the cache, times are
+ * not formatted again, which is the slowest step.
  */
 const shown = new WeakMap<StoredApplication, DeepReadonly<Application>>();
 
@@ -124,7 +124,7 @@ function show(application: StoredApplication): DeepReadonly<Application> {
 function makeShown(application: StoredApplication): DeepReadonly<Application> {
   const { id, teamId } = application;
   const { name, ...settings } = pick(application, plainApplicationSettings);
-  // The order of the fields stays: the entity tag is a hash of this text.
+  // Keep the order of the fields, because the entity tag is a hash of the JSON text.
   return {
     id,
     name,

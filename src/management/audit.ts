@@ -45,9 +45,9 @@ export const audit: Group = {
 
 type AuditQuery = QueryOf<typeof paging & typeof range & typeof filters>;
 
-/** Maximum number of entries read for one page. If most belong to other teams, the page is shorter. */
+/** Maximum number of entries read for one page. If most entries belong to other teams, the page is shorter. */
 const maxRead = 10_000;
-/** Number of entries that are read between two pauses, which takes about a millisecond. */
+/** Number of entries to read between two pauses. Reading them takes about a millisecond. */
 const stride = 200;
 
 async function readPage(

@@ -63,7 +63,7 @@ export const cleanup: Group = {
   ],
 };
 
-/** The removable features in the API. */
+/** Formats the removable features for a response. */
 function showCleanup(
   accounts: Accounts,
   application: Application,
@@ -95,7 +95,7 @@ function showItem(
   const declaration = accounts.getFeatures(application.id).get(feature);
   const code = showCode(accounts, application, feature);
   const isFound = code.some(({ count }) => count > 0);
-  // A feature that is still checked, but was never found by a scan, is in code that is not scanned.
+  // If a feature is still checked but no scan has found it, it is used in code that is not scanned.
   const wasFound = variant === null ? code.length > 0 : code.some(({ missingSince }) => missingSince !== null);
   const isGone = wasFound && !isFound;
   const next = isGone ? 'archive' : variant === null ? 'remove' : 'keep_variant';
@@ -128,8 +128,8 @@ function asRow({ owners, code, reasons, ...item }: CleanupItem): object {
 }
 
 /*
- * The text of a pull request that removes flags, in Markdown. The console, the command line and the digest show it.
- * Names come from senders of packets, so each is a code span, in which mentions, links and HTML have no effect.
+ * The Markdown text of a pull request that removes flags, for the console, the command line and the digest. Senders of
+ * packets choose the names, so each name is a code span, in which mentions, links and HTML have no effect.
  */
 
 type ItemFacts = Omit<CleanupItem, 'pullRequest'>;
@@ -189,7 +189,7 @@ function encodeParenthesis(character: string): string {
   return character === '(' ? '%28' : '%29';
 }
 
-/** Formats a reason, with its names as code spans and a short time. */
+/** Formats a reason, with names as code spans and the time as a day. */
 function reasonText({ text, at, names }: CleanupItem['reasons'][number]): string {
   const known = [...new Set(names)].sort((a, b) => b.length - a.length).map(escapedForPattern);
   const parts =

@@ -57,7 +57,7 @@ export const clients: Group = {
   ],
 };
 
-/** A client of a team, without its secret: the service stores only a hash. */
+/** Formats a client of a team for a response, without its secret. The service stores only a hash of the secret. */
 function show(teamId: string, client: OAuthClient): DeepReadonly<SignInClient> {
   const { clientId, secretHash, publicKeys = [], createdAt } = client;
   const type = secretHash === null ? 'public' : 'confidential';

@@ -58,7 +58,7 @@ function show({ repository, revision, at, files, features, by }: CodeScan): Show
   return { repository, revision, scannedAt: timeText(at), files, features: features.length, by };
 }
 
-/** The places of a feature in the code, by repository. */
+/** Returns the places of a feature in the code, by repository. */
 export function showCode({ getScans }: Accounts, { id }: Application, feature: string): FeatureCode[] {
   const scans = [...getScans(id).values()].sort((one, other) => (one.repository < other.repository ? -1 : 1));
   return scans.map((scan) => {

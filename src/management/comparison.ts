@@ -12,7 +12,7 @@ import { findEnvironment, oneEnvironment } from './environments.ts';
 import { mustBeKnown, unknownFeature } from './features.ts';
 import { format, orInRows, respondWithRows } from './format.ts';
 
-/** Default length of a comparison. */
+/** Default length of a comparison in days. */
 const usualDays = 28;
 const dayMs = 86_400_000;
 
@@ -82,7 +82,7 @@ within each day, and the checks of one person are not treated as independent. do
   ],
 };
 
-/** The rows of a comparison, one per variant. */
+/** Returns the rows of a comparison, one per variant. */
 function comparedIn({ variants, ...whole }: Comparison): readonly object[] {
   const { environment, feature, from, to, event, base, outcome } = whole;
   return variants.map(({ interval, difference, ...variant }) => ({

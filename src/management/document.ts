@@ -4,7 +4,7 @@ import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import { managementApi } from './management-api.ts';
 
-/** Settings of this deployment in the document. */
+/** Settings of this deployment that the document contains. */
 interface DocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
@@ -19,7 +19,7 @@ export const description: Group<DocumentSettings> = {
   endpoints: [documentEndpoint('/api/v2/openapi.json', describeManagementApi)],
 };
 
-/** The OpenAPI 3.1 document of the management API. */
+/** Creates the OpenAPI 3.1 document of the management API. */
 export function describeManagementApi({ issuer, audience, serviceScope }: DocumentSettings): Json {
   const host = {
     title: 'flagmeter: management API',

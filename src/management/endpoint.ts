@@ -91,8 +91,8 @@ export type Call<
 const respondWith = createResponder({ 'cache-control': 'no-store' });
 
 /**
- * Declares an endpoint. The order of the checks reveals nothing: 401 with a challenge, 429, 404 if the resource does
- * not exist, 403 if the caller may not access it, then 400 for the query and the body.
+ * Declares an endpoint. The checks come in an order that reveals nothing to unauthorised callers: 401 with a challenge,
+ * 429, 404 if the resource does not exist, 403 if the caller may not access it, then 400 for the query and the body.
  * @param name method and path below `/api/v2`
  */
 export function endpoint<
@@ -133,7 +133,7 @@ function toResponse(
   return result instanceof Promise ? result.then((late) => respondWith(late ?? noContent)) : respondWith(result);
 }
 
-/** Authenticates requests, synchronously for known tokens, which are the majority. */
+/** Authenticates a request. Most requests have a known token, which is verified synchronously. */
 function authenticated(
   { authenticate }: Services,
   handle: (request: Request, params: Params, claims: Claims) => HttpResponse | Promise<HttpResponse>,
@@ -157,7 +157,7 @@ function challenge(error: unknown): HttpResponse {
   throw error;
 }
 
-/** The documented fields of a declaration. */
+/** The fields of a declaration that the OpenAPI document describes. */
 interface EndpointDescription {
   readonly access: Access;
   readonly operationId: string;
@@ -173,14 +173,14 @@ interface EndpointDescription {
   readonly matches?: true;
   /** Set if the handler reads `If-None-Match`. */
   readonly remembers?: true;
-  /** Required completeness of the users, if the response has counts. See `freshly`. */
+  /** Required completeness of the user counts, if the response has counts: see `freshly`. */
   readonly counted?: PeopleFreshness;
   readonly responses: DeclaredResponses;
-  /** Further refusals, or other details of implied refusals, each with an example of the detail. */
+  /** Refusals that are not implied, or other details of implied refusals, each with an example of its detail. */
   readonly refuses?: Refusals;
 }
 
-/** An endpoint in the OpenAPI document. Method, path and access imply the rest. */
+/** Describes an endpoint for the OpenAPI document. What is not declared follows from its method, path and access. */
 function describeEndpoint(method: string, path: string, declared: EndpointDescription): Operation {
   const { operationId, summary, description, query, body, matches, remembers, responses, refuses } = declared;
   return {
@@ -274,7 +274,7 @@ const inPath: Readonly<Record<string, string>> = {
   identityId: 'Id of the linked account.',
 };
 
-/** The refusals that method, path and access imply. */
+/** Returns the refusals that method, path and access imply. */
 function usualRefusals(method: string, path: string, declared: EndpointDescription): Refusals {
   const { access, query, body, maxBody = maxJsonBody, matches } = declared;
   const { within, least, recent } = access;

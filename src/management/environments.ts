@@ -69,7 +69,7 @@ export const anyEnvironment = {
   refuses: { invalid_query: 'environment must not be empty', unknown_environment: unknownEnvironment },
 };
 
-/** The environment of this name. @throws {Refusal} `unknown_environment` */
+/** Finds the environment with this name. @throws {Refusal} `unknown_environment` */
 export function findEnvironment(environments: readonly StoredEnvironment[], name: string): StoredEnvironment {
   const environment = environments.find((each) => each.name === name);
   if (environment !== undefined) return environment;
@@ -78,7 +78,7 @@ export function findEnvironment(environments: readonly StoredEnvironment[], name
   throw new Refusal('unknown_environment', `${unknownEnvironment}${hint}`);
 }
 
-/** The environment of this name; all environments if the name is absent. @throws {Refusal} `unknown_environment` */
+/** Finds one environment by name, or all if the name is absent. @throws {Refusal} `unknown_environment` */
 export function findEnvironments(
   environments: readonly StoredEnvironment[],
   name: string | undefined,

@@ -5,7 +5,7 @@ import type { ExperimentReport, ExperimentTask } from '../reports/experiments/ex
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Services } from './services.ts';
 
-/** Computes the result of an experiment. A deleted environment does not have counts. */
+/** Computes the result of an experiment. A deleted environment has no counts. */
 export function computeReport(
   { reports, directory }: Services,
   { teamId }: Application,
@@ -16,8 +16,8 @@ export function computeReport(
 }
 
 /**
- * Creates a task. Its intended split is the split of the plan or, if the plan has none, the split of the feature
- * throughout the experiment.
+ * Creates the task that computes the result of an experiment. The intended split is the split of the plan or, if the
+ * plan has none, the feature's split of the whole period of the experiment.
  */
 export function createTask(
   directory: Directory,

@@ -88,7 +88,7 @@ export const experiments: Group = {
         const items = wanted.map((each) => ({ ...each, number: each.experiment.number }));
         const { items: found, nextCursor } = createPage(items, paged, (each) => each);
         const shown: DeepReadonly<Experiment>[] = [];
-        // One report at a time, because the report thread serves teams round robin.
+        // Request one report at a time, because the report thread serves teams round robin.
         for (const each of found) shown.push(await shownWithUsers(services, application, each, now));
         return ok({ items: shown, nextCursor });
       },
@@ -209,7 +209,7 @@ export const experiments: Group = {
   ],
 };
 
-/** Shows an experiment. Counts the users only if the plan has a number of users. */
+/** Shows an experiment. Counts the users only if the plan has a wanted number of users. */
 async function shownWithUsers(
   services: Services,
   application: Application,
@@ -239,7 +239,7 @@ function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(applicati
 
 const dayMs = 86_400_000;
 
-/** An experiment in the API. @param users users of the variant with the fewest, if counted */
+/** Formats an experiment for a response. @param users users of the variant with the fewest, if counted */
 export function showExperiment(
   accounts: Accounts,
   application: Application,

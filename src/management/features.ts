@@ -185,7 +185,7 @@ export const features: Group = {
   ],
 };
 
-/** The fields of a feature that its entity tag identifies. Other fields change with packets and notes. */
+/** Returns the fields of a feature that its entity tag covers. The other fields change with packets and notes. */
 function pickVersion(feature: FeatureDetail): object {
   const { name, declared, createdAt, updatedAt, ownersFrom } = feature;
   const settings = pick(feature, settable);
@@ -278,7 +278,7 @@ function showDetail(
   };
 }
 
-/** The declared feature with the most similar name. */
+/** Returns the declared feature whose name is most similar to a name. */
 export function nearestDeclared({ directory }: Services, { id }: Application, name: string): string | null {
   return nearest(name, [...directory.getFeatures(id).keys()]) ?? null;
 }
@@ -295,7 +295,7 @@ function showSight({ firstSeenAt, lastSeenAt }: Sight) {
   return { firstSeenAt: timeText(firstSeenAt), lastSeenAt: timeText(lastSeenAt) };
 }
 
-/** The current threshold for stale features. */
+/** Returns the current threshold for stale features. */
 export function getStaleness({ directory, staleAfterMs }: Services): Staleness {
   return { now: directory.clock.now(), staleAfterMs };
 }

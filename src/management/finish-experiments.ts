@@ -9,7 +9,7 @@ interface FinishDeps {
   readonly directory: Directory;
   readonly reports: Pick<ReportPool, 'make'>;
   readonly log: Log;
-  /** Time before which all usage has arrived on this node, Unix ms; `undefined` if all usage until now has. */
+  /** Returns the time (Unix ms) before which all usage is on this node; `undefined` if all usage until now is. */
   completeThrough(): Promise<number | undefined>;
   /** Resolves with true after `ms`, or with false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
@@ -17,7 +17,7 @@ interface FinishDeps {
 
 const betweenRoundsMs = 60_000;
 
-/** Slot of experiments in the report thread, which serves slots round robin. Each team is another slot. */
+/** Slot of this task in the report thread, which serves slots round robin. Each team has another slot. */
 const experimentsSlot = 'experiments';
 
 /** Freezes the results of experiments whose plan is met. Resolves when the service is stopping. */

@@ -1,7 +1,4 @@
-/*
- * Reports as files: rows in CSV or NDJSON, sent while they are read, so that memory use does not depend on the number
- * of rows.
- */
+/* Reports as rows in CSV or NDJSON, sent while they are read. Memory use does not depend on the number of rows. */
 import Type from 'typebox';
 import type { DeclaredResponse, Headers } from '../http/endpoint.ts';
 import { typeFor } from '../http/negotiation.ts';
@@ -18,7 +15,7 @@ const types = { json: 'application/json', csv: 'text/csv', ndjson: 'application/
 
 type Format = keyof typeof types;
 
-/** The parameter of a report that is also available in rows. */
+/** The query parameter `format` of a report that is also available in rows. */
 export const format = {
   format: Type.Optional(
     Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('ndjson')], {
@@ -55,7 +52,7 @@ interface FormatRequest {
   readonly request: Request;
 }
 
-/** The requested format of rows; `undefined` for JSON. */
+/** Returns the requested format of the rows; `undefined` for JSON. */
 export function rowsWanted({ query, request }: FormatRequest): RowFormat | undefined {
   const wanted = query.format ?? acceptedBy(request);
   return wanted === 'json' ? undefined : wanted;
@@ -66,7 +63,7 @@ function acceptedBy(request: Request): Format {
   return type === types.csv ? 'csv' : type === types.ndjson ? 'ndjson' : 'json';
 }
 
-/** 200 with a report, as JSON or in rows that are sent while they are read. */
+/** Responds with 200 and a report, as JSON or in rows that are sent while they are read. */
 export async function respondWithReport<Name extends ExportName>(
   call: FormatRequest & { readonly application: Pick<Application, 'teamId'> },
   reports: ReportPool,
@@ -82,7 +79,7 @@ export async function respondWithReport<Name extends ExportName>(
 type ReportOf<Name extends ExportName> = ReportResult<Name> extends JsonBytes<infer Report> ? Report : never;
 
 /**
- * 200 with a report that is small enough to be written in one piece.
+ * Responds with 200 and a report that is small enough to be formatted as a whole.
  * @param listItems lists the rows, with a field for each column
  */
 export function respondWithRows<Report>(
@@ -107,7 +104,7 @@ function encodeRows(format: RowFormat, columns: Columns, rows: readonly (readonl
   return writer.rest();
 }
 
-/** 200 with a body in a format other than JSON. */
+/** Responds with 200 and a body in a format other than JSON. */
 export function written(...[type, content]: ConstructorParameters<typeof RawBody>): TypedResponse<200, never> {
   return { status: 200, body: new RawBody(type, content), headers: {} };
 }

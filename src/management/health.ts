@@ -158,7 +158,7 @@ const finderByKind: Readonly<Record<HealthKind, Finder>> = {
     const done = facts.done.filter(({ environment }) => isIn(facts, environment));
     return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
   },
-  // The page that lists these features covers all environments, too.
+  // The page that lists these features covers all environments, so the finding does, too.
   flags_can_go: createFeatureFinder('flags_can_go', ({ data }) => data.all),
   undeclared: createFeatureFinder('undeclared'),
 };
@@ -184,9 +184,7 @@ function placesIn({ only, data }: Facts): DataFindings['environments'] {
   return only === undefined ? data.environments : data.environments.filter(({ name }) => name === only);
 }
 
-/**
- * Selects the findings of the environment. An environment created since the last computation does not have findings.
- */
+/** Selects the findings of the environment. A recently created environment has no findings yet. */
 function selectFeatures({ only, data }: Facts): FeatureFindings {
   return only === undefined ? data.all : (data.environments.find(({ name }) => name === only) ?? noFeatures);
 }

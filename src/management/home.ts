@@ -11,7 +11,7 @@ import { visibleTo } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { accountFindings, computeHealth, incomplete } from './health.ts';
 
-/** Maximum numbers in the response. */
+/** Maximum numbers of applications and items in the response. */
 const most = { applications: 500, items: 200 };
 
 /** `/api/v2/home`. */
@@ -37,7 +37,7 @@ export const home: Group = {
           const isFirst = shown.findIndex(({ teamId }) => teamId === application.teamId) === index;
           const accounts = accountFindings(directory, application, caller);
           const facts = { application, only: undefined, now, ...accounts, ...(computed ?? incomplete) };
-          // Findings about the team are reported once.
+          // Findings about the team are reported with its first application only.
           const health = computeHealth(isFirst ? facts : { ...facts, expiring: [] });
           return { application, health, isComplete: computed !== undefined, leaked: accounts.leaked.length };
         });

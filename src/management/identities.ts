@@ -18,7 +18,6 @@ import { format, orInRows, respondWithRows } from './format.ts';
 import { done } from './responses.ts';
 import type { Services } from './services.ts';
 
-/** The header that reports that there were no records to remove. */
 const Noted = {
   component: 'NothingStored',
   description: '`nothing_stored` if the identity had no records; otherwise absent.',

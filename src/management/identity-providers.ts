@@ -179,13 +179,13 @@ function find({ providers }: Services, id: string): StoredProvider {
   return mustExist('identity provider', providers.find(id));
 }
 
-/** @throws {Refusal} `conflict` for a provider of the operator */
+/** @throws {Refusal} `conflict` for a provider from the operator's configuration */
 function mayChange({ providers }: Services, id: string): void {
   const file = providers.findFile(id);
   if (file !== undefined) throw new Refusal('conflict', ofOperator(file));
 }
 
-/** A provider without its secret. */
+/** Formats a provider for a response, without its secret. */
 function show({ providers, authUrl }: Services, provider: StoredProvider): IdentityProvider {
   const { clientSecret, number: _, createdAt, updatedAt, scopes, claimRules, ...shown } = provider;
   return {

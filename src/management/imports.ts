@@ -28,7 +28,7 @@ export const imports: Group = {
         const target = findTarget(directory, id, body);
         if (body.dryRun) return ok(parts.check(target, body));
         if (body.part === 0 && !parts.has(target, body)) await noteImport(directory, id, body.environment);
-        // The environment can have been deleted in the meantime.
+        // The environment might have been deleted since the check.
         return ok(await parts.add(findTarget(directory, id, body), body));
       },
     }),

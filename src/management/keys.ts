@@ -110,7 +110,7 @@ function showNew({ key: { id, type, name, createdAt }, text }: NewKey) {
   return { id, type, name, key: text, createdAt: timeText(createdAt) };
 }
 
-/** A key in the API. The service knows only the hash of a Backend key or an adopted token. */
+/** Formats a key for a response. The service knows only the hash of a Backend key or an adopted token. */
 function show(directory: Directory, key: StoredKey): ApplicationKey {
   return {
     id: key.id,
@@ -127,7 +127,7 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
   };
 }
 
-/** A revoked key, without its text. */
+/** Formats a revoked key for a response, without its text. */
 function showRevoked(key: RevokedKey): ApplicationKey {
   const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, revokedAt, replaced } = key;
   return {

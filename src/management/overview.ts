@@ -123,8 +123,8 @@ async function makeFresh(
 }
 
 /**
- * The part of an overview that comes from the accounts. The cache key contains its version, so that a change appears
- * immediately.
+ * Returns the declared part of an overview, which comes from the accounts. The cache key contains a version of this
+ * part, so that a change appears immediately.
  */
 function declaredBy({ directory }: Services, application: Application) {
   const { id } = application;

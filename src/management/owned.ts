@@ -8,7 +8,7 @@ import type { OwnedNames } from '../reports/verdicts/features-report.ts';
 import type { Application, User } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
 
-/** The owners of all features of an application, without features that lack owners. */
+/** Returns the features of an application that have owners, with these owners. */
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
   const owned = new Map<string, Owners>();
   const declared = accounts.getFeatures(application.id);
@@ -37,7 +37,7 @@ interface OwnedFilter {
   readonly mine: boolean | undefined;
 }
 
-/** Applies a filter; `undefined` if the filter is empty. */
+/** Returns the names of the features that match a filter; `undefined` if the filter is empty. */
 export function namesOwned(
   accounts: Accounts,
   application: Application,
@@ -63,7 +63,7 @@ export function namesOwned(
   return { names: new Set(names), others };
 }
 
-/** Returns a test of owners for an id, a name, or the e-mail address of a user. */
+/** Returns a predicate that is true for owners with an id, a name, or the e-mail address of a user. */
 function ownerTest(accounts: Accounts, wanted = ''): (owner: Owner) => boolean {
   const userId = wanted.includes('@') ? userOfEmail(accounts, wanted)?.id : undefined;
   return ({ id, name }) =>

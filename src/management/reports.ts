@@ -91,13 +91,13 @@ function createTask(call: Call<'', 'application', typeof query>, retention: Rete
   return { environment, range, fresh };
 }
 
-/** Names of an application's declared gauges. */
+/** Returns the names of an application's declared gauges. */
 function listGauges({ getMetrics }: Directory, { id }: Application): ReadonlySet<string> {
   const gauges = [...getMetrics(id).values()].filter(({ kind }) => kind === 'gauge');
   return new Set(gauges.map(({ name }) => name));
 }
 
-/** The ledger does not roll up hours. */
+/** Hours do not expire, because the ledger does not roll them up. */
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 

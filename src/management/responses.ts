@@ -31,17 +31,17 @@ export const EntityTagOfUser = {
 
 const withETag = { ETag: EntityTag } as const;
 
-/** One resource with its entity tag. */
+/** Declares a response with one resource and its entity tag. */
 export function oneTagged<Schema extends TSchema>(schema: Schema, description: string) {
   return jsonResponse(schema, description, withETag);
 }
 
-/** A created resource with its location. */
+/** Declares a response with a created resource and its location. */
 export function made<Schema extends TSchema>(schema: Schema, description: string) {
   return jsonResponse(schema, description, { Location });
 }
 
-/** A created resource with its location and entity tag. */
+/** Declares a response with a created resource, its location and its entity tag. */
 export function madeTagged<Schema extends TSchema>(schema: Schema, description: string) {
   return jsonResponse(schema, description, { Location, ...withETag });
 }
@@ -57,18 +57,18 @@ export function page<Schema extends TSchema>(schema: Schema, order: string) {
 
 const nextCursor = orNull(text('The `cursor` of the next page; `null` on the last page.'));
 
-/** Success without a body. */
+/** Declares a successful response without a body. */
 export function done(description: string): DeclaredResponse<undefined, Record<never, Header>> {
   return { description, headers: {} };
 }
 
-/** 201 with a resource and its location. @param segments path segments below `/api/v2`, not encoded */
+/** Responds with 201, a resource and its location. @param segments path segments below `/api/v2`, not encoded */
 export function created<Body>(segments: readonly string[], body: Body): TypedResponse<201, Body, 'location'> {
   return createdAt(['/api/v2', ...segments.map(encodeURIComponent)].join('/'), body);
 }
 
 /**
- * 200 with a resource and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
+ * Responds with 200, a resource and its entity tag, which the client can send in a later `If-Match` (RFC 9110 §8.8.3).
  * @param version the fields that the tag identifies, if other fields change by themselves, such as the time of the last
  * packet
  */
@@ -105,7 +105,7 @@ function computeTag(thing: object): string {
   return entityTag(JSON.stringify(thing));
 }
 
-/** The headers of reports if the service runs on several machines. */
+/** Headers of reports that describe completeness if the service runs on several machines. */
 export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',
@@ -121,7 +121,7 @@ export const freshnessHeaders = {
   },
 } as const satisfies Record<string, Header>;
 
-/** Formats the freshness as headers; empty on a single machine. */
+/** Formats the freshness as headers; an empty object on a single machine. */
 export function formatFreshness(fresh: Freshness | undefined): Record<string, string> {
   if (fresh === undefined) return {};
   const { completeThrough, mayBeCounting } = fresh;

@@ -17,7 +17,7 @@ import { byTeam } from './team-figures.ts';
 const maxText = 200;
 const limits = { usual: 20, most: 100 };
 
-/** Number of declared features to compare before yielding to other requests. */
+/** Number of declared features to compare before other requests are processed. */
 const atOnce = 200;
 /** Maximum number of declared features that one search compares. */
 const maxCompared = 500_000;
@@ -72,7 +72,7 @@ export const search: Group = {
   ],
 };
 
-/** Finds seen features, in the report worker, and declared features. */
+/** Finds features: the report worker searches features from packets, and this thread searches declared features. */
 async function findFeatures(
   directory: Directory,
   reports: Services['reports'],
@@ -100,7 +100,7 @@ async function findFeatures(
   return { found: [...found.values()], complete: isComplete && seen.every(({ complete }) => complete) };
 }
 
-/** @returns false if there are too many features to compare all */
+/** @returns false if there were too many features to compare all of them */
 async function compareDeclared(
   { getFeatures }: Directory,
   applications: readonly Application[],
@@ -145,7 +145,7 @@ function findKeys(
   );
 }
 
-/** The users of the caller's teams. An API key that is bound to applications does not see them. */
+/** Finds users of the caller's teams. Finds none for an API key that is bound to applications. */
 function findUsers({ users }: Directory, caller: Caller, words: readonly string[]): RankedResult[] {
   if (caller.apiKey?.applications !== undefined) return [];
   const teams = new Set(caller.teams);

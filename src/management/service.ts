@@ -77,7 +77,7 @@ const hourMs = 3_600_000;
 const hours = 24;
 const maxShown = 50;
 
-/** Unleash tokens refused in the last day. The ledger limits their number per hour. @param now Unix ms */
+/** Returns the Unleash tokens refused in the last day. The ledger limits their number per hour. @param now Unix ms */
 function refusedTokens(store: UsageTables, now: number): RefusedToken[] {
   const last = Math.floor(now / hourMs) + 1;
   const found = new Map<

@@ -42,7 +42,7 @@ export interface Services extends FreshnessDeps {
   readonly accounts: AccountTables;
   readonly store: UsageTables;
   readonly authenticate: Authenticate;
-  /** True if an authenticated token is still valid at the time of a change. The body can arrive much later. */
+  /** True if a verified token is still valid when a change is made. The request body can arrive much later. */
   readonly isStillValid: (claims: Claims, tx: AccountTransaction) => boolean;
   /** Time of the sign-in of a token's user, Unix seconds; `undefined` if the session has ended. */
   readonly findAuthTime: (claims: Claims) => number | undefined;
@@ -60,7 +60,7 @@ export interface Services extends FreshnessDeps {
   readonly authUrl: string;
   /** The base URL of the console. */
   readonly consoleUrl: string;
-  /** `fixed` if only the operator of the service can raise a plan; `open` if Admins can. */
+  /** `fixed` if only the operator of the service can raise the plan of a team; `open` if Admins can raise it, too. */
   readonly plans: 'fixed' | 'open';
   readonly limits: Readonly<Record<(typeof limitSettings)[number], number>>;
   readonly retention: Retention;
@@ -76,7 +76,7 @@ export interface Services extends FreshnessDeps {
   readonly findings: SharedFindings;
   readonly teamFigures: TeamFigures;
   readonly recentChanges: RecentChanges;
-  /** The latest refusals without an application. */
+  /** The latest refusals that belong to no application. */
   readonly latestUnattributed: UnattributedRefusals;
   status(): DeepReadonly<ServiceStatus>;
 }

@@ -61,7 +61,7 @@ interface ShownSession {
   readonly client: OAuthClient;
 }
 
-/** The sessions of a user that are visible to a caller, grouped by sign-in. */
+/** Returns the sessions of a user that a caller may see, grouped by sign-in. */
 function listSignIns(
   accountStore: Services['accountStore'],
   { directory, caller, user }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'user'>,
@@ -78,7 +78,7 @@ function listSignIns(
   return [...signIns.values()].slice(0, most).map((given) => showSignIn(given, caller));
 }
 
-/** @param given the sessions of one sign-in, the most recently used first */
+/** @param given sessions of one sign-in, most recently used first */
 function showSignIn(given: readonly ShownSession[], caller: Caller): SignInSessions {
   const { signIn, authTime, refreshedAt, authentication = byPassword } = given[0]!.session;
   const { factors, provider, userAgent } = authentication;

@@ -30,12 +30,12 @@ interface SharedFindingsDeps extends FreshnessDeps {
 const freshMs = 10_000;
 /** Maximum age of findings about many applications, ms. */
 const lazyMs = 300_000;
-/** Maximum number of applications with cached findings, of a few kilobytes each. */
+/** Maximum number of applications whose findings are cached. The findings of one take a few kilobytes. */
 const maxKept = 1000;
 
 /**
- * Shares the findings of applications among callers. The findings of an application are computed at most every ten
- * seconds, or immediately after a feature was declared or changed.
+ * Shares the findings of applications among callers. Findings are computed again after ten seconds at the earliest, or
+ * immediately if a feature was declared or changed.
  */
 export class SharedFindings {
   readonly #deps: SharedFindingsDeps;
@@ -48,14 +48,15 @@ export class SharedFindings {
     this.#deps = deps;
   }
 
-  /** The findings of an application. @throws {Refusal} as `ReportPool.make` does */
+  /** Returns the findings of an application. @throws {Refusal} as `ReportPool.make` does */
   of(application: Application): Promise<ComputedFindings> {
     return this.#fresh(application, freshMs);
   }
 
   /**
-   * The last findings of an application; `undefined` if they were never computed. Old findings are computed again in
-   * the background, one application after the other, so that a page about all applications does not delay other pages.
+   * Returns the last findings of an application; `undefined` if they were never computed. Old findings are computed
+   * again in the background, for one application at a time, so that a page about all applications does not delay other
+   * pages.
    */
   latest(application: Application): ComputedFindings | undefined {
     const known = this.#kept.get(application.id);
@@ -72,7 +73,7 @@ export class SharedFindings {
     this.#isComputing = true;
     for (const [id, application] of this.#waiting) {
       this.#waiting.delete(id);
-      await this.#fresh(application, freshMs).catch(() => {}); // The next call tries again.
+      await this.#fresh(application, freshMs).catch(() => {}); // The next call retries.
     }
     this.#isComputing = false;
   }
@@ -124,7 +125,7 @@ export class SharedFindings {
   }
 }
 
-/** Identifies the declarations and environments of an application. */
+/** Returns a version of an application's declarations and environments, which changes with each of them. */
 function computeVersion({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
   return [declarationsVersion(declared), ...environments.map(({ number }) => number)].join(' ');
 }

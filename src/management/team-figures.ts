@@ -20,7 +20,7 @@ interface TeamFiguresDeps extends FreshnessDeps {
 /** Minimum interval between two computations for a team, ms. */
 const freshMs = 4000;
 
-/** Shares the counts of messages of each team's applications among callers. */
+/** Shares the message counts of each team's applications among callers. */
 export class TeamFigures {
   readonly #deps: TeamFiguresDeps;
   readonly #kept = new Map<string, CacheEntry>();
@@ -29,7 +29,7 @@ export class TeamFigures {
     this.#deps = deps;
   }
 
-  /** The counts of messages of applications, by id. @throws {Refusal} as `ReportPool.make` does */
+  /** Returns the message counts of applications, by id. @throws {Refusal} as `ReportPool.make` does */
   async of(applications: readonly Application[]): Promise<Messages> {
     const found = await Promise.all([...byTeam(applications)].map(([team, own]) => this.#ofTeam(team, own)));
     return new Map(found.flatMap((messages) => [...messages]));

@@ -146,21 +146,19 @@ function show({ id, name, plan, secondFactor = 'optional', createdAt, updatedAt 
   return { id, name, plan, secondFactor, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
-/** Checks that a request does not raise a plan, either by a change or by a new team. @throws {Refusal} `forbidden` */
+/** Checks that a request may raise a plan, by a change or by a new team. @throws {Refusal} `forbidden` */
 function checkRise(plans: Services['plans'], wanted: Tier | undefined, from: Tier): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new Refusal('forbidden', 'Only the operator of the service can raise plans, with --plans open');
 }
 
-/**
- * The team whose limit a new team counts against; `undefined` for Admins of the installation, who do not have a limit.
- */
+/** Returns the team whose limit a new team counts against; `undefined` for Admins of the installation. */
 function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undefined {
   if (accounts.users.has(caller.id) && isInstallationAdmin(accounts, caller)) return undefined;
   return findOrigin(accounts, caller.primaryTeam);
 }
 
-/** The first members: the user who creates the team, or the Admins of the API key's team. */
+/** Returns the first members of a team: the user who creates the team, or the Admins of the calling API key's team. */
 function listFounders(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
   if (accounts.users.has(id)) return [id];
   const admins = listAdmins(accounts, primaryTeam).map((member) => member.id);
@@ -204,7 +202,7 @@ export const members: Group = {
       },
       refuses: { plan_limit: describeTierLimit('free', 'members'), conflict: lastAdmin('Shop') },
       async handle({ directory, caller, callerIn, team, params: { userId }, body: { role } }) {
-        // An Admin must not take over users of other teams.
+        // An Admin may add only users whom they already manage, and must not change their own role.
         const ofKnown = directory.under({
           check(tx) {
             checkManages('user', tx, userId, callerIn(tx));

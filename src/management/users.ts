@@ -202,7 +202,7 @@ async function patchUserFor(
   return tagged(showUser(patched, changer));
 }
 
-/** The fields of a patch that differ from the user. @throws {Refusal} `forbidden`, `invalid_body` */
+/** Returns the fields of a patch that differ from the user's fields. @throws {Refusal} `forbidden`, `invalid_body` */
 function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
   const changed = fieldsChanged(user, patch);
   if (user.id === caller.id) checkOwn(user, changed);
@@ -223,9 +223,7 @@ function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch
   return fields.filter((field) => patch[field] !== known[field]);
 }
 
-/**
- * Fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.
- */
+/** Fields that control sign-in, permissions and the ownership of new resources, even in teams without the caller. */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
 
 export const ownRole = 'Only another Admin can change your role';
@@ -247,7 +245,7 @@ function checkManagesAllTeams(caller: Caller, { teams }: StoredUser): void {
 
 /**
  * Checks that a caller may change how a user signs in. For another user, the caller must be an Admin in all teams of
- * the user. For themself, the caller needs a client that acts in all of their teams.
+ * the user. To change their own sign-in, the caller needs a client that may act in all of their teams.
  * @throws {Refusal} `forbidden`
  */
 export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
@@ -257,16 +255,14 @@ export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
 
 const withTeamClient = 'You are also in other teams. A sign-in client of one team cannot change how you sign in';
 
-/**
- * True if the change requires the current password, so that a stolen token does not suffice to take over the account.
- */
+/** True if a change requires the current password, so that a stolen token cannot take over the account. */
 function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
 const withoutOne = 'This change requires your current password, but you do not have one: ask an Admin for a reset link';
 
-/** Checks the change before the password is hashed, because a hash is slow. Throws as the change does. */
+/** Checks a change before the new password is hashed, because hashing is slow. Throws as the change does. */
 function checkFirst(
   { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,
@@ -296,7 +292,7 @@ async function checkProof(
   throw new Refusal('forbidden', 'currentPassword is not your password');
 }
 
-/** A user in the API, without teams that the caller is not in. */
+/** Formats a user for a response, without teams that the caller is not in. */
 function showUser(user: StoredUser, caller: Caller): User {
   const { id, email, name, role, primaryTeam } = user;
   const teams = user.teams.filter((team) => caller.teams.includes(team));
@@ -324,7 +320,7 @@ function showInvitation(user: StoredUser): User['invitation'] {
   return { purpose: invitation.purpose, expiresAt: timeText(invitation.expiresAt) };
 }
 
-/** An API key in the shape of a user, without an e-mail address. */
+/** Formats an API key in the shape of a user, without an e-mail address. */
 function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): User {
   const at = timeText(createdAt);
   const team = { teams: [teamId], teamRoles: { [teamId]: role }, primaryTeam: teamId };

@@ -193,7 +193,7 @@ function showOne({ accountStore }: Services, delivery: WebhookDelivery) {
   return showDelivery(delivery, claim?.due);
 }
 
-/** A webhook without its secret. @param waiting number of pending deliveries */
+/** Formats a webhook for a response, without its secret. @param waiting number of pending deliveries */
 function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
   const { id, teamId, name, url, enabled, disabledFor, project = null, issueType = null } = webhook;
   const [, previous] = webhook.secrets;

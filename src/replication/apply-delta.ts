@@ -110,7 +110,7 @@ function applyCells(applying: DeltaContext, { seen, counts, measurements, sketch
   }
 }
 
-/** Applies counts, which are most of a delta. Allocates no objects per row. */
+/** Applies counts, the largest part of a delta, without allocating an object for each row. */
 function applyCounts(applying: DeltaContext, counts: readonly number[]): void {
   const { hot, series, days } = applying;
   for (let at = 0; at < counts.length; at += 5) {
@@ -140,7 +140,7 @@ function applyCumulative(applying: DeltaContext, message: CumulativeMessage): vo
   if (note !== undefined && message.subject !== '') ledger.add([noteLine(message, note)]);
 }
 
-/** Applies running totals. Only the increase of a total counts, whichever nodes received it. */
+/** Applies running totals. Only the increase of a total counts, even if several nodes received the total. */
 function applyTotals(applying: DeltaContext, { totals }: Delta): void {
   const { store, hot, days, erased } = applying;
   for (const total of totals) {
@@ -154,7 +154,7 @@ function applyTotals(applying: DeltaContext, { totals }: Delta): void {
   }
 }
 
-/** Merges the content of a counted message in the same way as counts without an identity. */
+/** Merges the content of a counted message like the counts outside of messages. */
 function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);

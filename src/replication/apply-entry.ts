@@ -47,7 +47,7 @@ interface EntryTarget extends DeltaTarget {
 
 type ApplyKind = (entry: Entry, refuse: Refuse) => void;
 
-/** Messages or series removed between two pauses. */
+/** Maximum number of messages or series removed between two pauses. */
 const stepLimit = 500;
 
 const hourMs = 3_600_000;
@@ -82,7 +82,7 @@ export class ApplyEntry {
       },
     ),
     horizon: reading(bodyDecoder('horizon'), (horizon) => {
-      this.put(); // The horizon reads the tables, so rows in memory are written first.
+      this.put(); // Applying a horizon reads the tables, so the rows in memory are written first.
       this.#rest = this.#reach(horizon);
     }),
   };
@@ -168,7 +168,7 @@ export class ApplyEntry {
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
-  /** Removes messages and series that no stream needs, and data past its retention. A repetition does no harm. */
+  /** Removes messages and series that no stream needs, and data past its retention. Running it again does no harm. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, totals, forgotten } = this.#target;
     state.set('reached', { through, now, nodes });
@@ -222,13 +222,13 @@ function isMint({ application, digest, hash, expiresAt, profile }: LoggedMint): 
 
 /** Maximum number of records touched between two pauses. */
 const retiredPerStep = 8;
-/** Maximum number of totals touched between two pauses. Nearly all of the totals are only read. */
+/** Maximum number of totals visited between two pauses. It is higher because most totals are only read. */
 const totalsPerStep = 500;
 
 /**
- * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of
- * fractions, listed people, limits. The generator pauses after each step. A repetition does no harm. Run each step in a
- * transaction, after `hot` was written.
+ * Rolls up and deletes data past its retention at `now` (Unix ms), but only data that affects how later entries are
+ * applied, through sums of fractions, listed people or limits. The generator pauses after each step. Running a step
+ * again does no harm. Run each step in a transaction, after `hot` was written.
  */
 function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): Generator<undefined, void> {
   const { store, hot, erased, days } = target;
@@ -238,7 +238,7 @@ function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): G
     yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // Otherwise a late user would restore the users of a deleted day.
+      if (deleted > 0) hot.sketches.forget(); // Otherwise, a late user would restore all users of a deleted day.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));

@@ -36,7 +36,7 @@ interface ClusterUsageDeps {
   readonly committer: SpoolCommitter;
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
-  /** Keeps the counts and accounts of this node before they are replaced. `bytes` is the size of all kept content. */
+  /** Saves the counts and accounts of this node before they are replaced. `bytes` is the size of all kept content. */
   readonly setAside: { readonly bytes: number; keep(lost: 'usage'): Promise<void> };
   /** Time limit for shipping at shutdown. */
   readonly shippingMs: number;
@@ -61,8 +61,8 @@ const refusals: Readonly<Record<Refuses, string>> = {
 };
 
 /**
- * Keeps usage in a log that several machines share. This node counts into its spool, whose deltas are shipped to the log. Reports
- * read the replica, to which the log is applied. Shipping and applying run in a thread: see `ReplicaNode`.
+ * Keeps usage in a log that several machines share. This node counts into its spool, whose deltas are shipped to the
+ * log. Reports read the replica, to which the log is applied. Shipping and applying run in a thread: see `ReplicaNode`.
  */
 export class ClusterUsage implements UsageStore {
   readonly store: UsageTables;
@@ -163,7 +163,7 @@ export class ClusterUsage implements UsageStore {
     const full = this.#isFull ? 'the spool is full' : undefined;
     const { ready, reason } = this.#deps.health;
     const counting = ready ? ((refuses && refusals[refuses]) ?? full) : (reason ?? storeFails);
-    // Unauthenticated senders may read this reason. The log and the status name the host and the cause.
+    // Unauthenticated senders may read this reason, so only the log and the status contain the host and the cause.
     const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
     return { counting, managing: counting ?? managing };
   }
@@ -191,7 +191,7 @@ export class ClusterUsage implements UsageStore {
       const result = await committer.seal({ ...request, watermark });
       return { ...result, storeFails: !this.#deps.health.ready };
     } catch (error) {
-      // A failed seal stops the store like a failed batch: a later success would be misleading.
+      // A failed seal stops the store like a failed batch, because a later success would hide the failure.
       if (!this.#isOver) this.#deps.health.failed(error);
       throw error;
     }

@@ -8,7 +8,7 @@ interface OwnProgress {
 }
 
 interface FollowProgress {
-  /** True if the replica has everything that PostgreSQL last reported. */
+  /** True if the replica has applied the log up to the end that PostgreSQL last reported. */
   readonly isAtEnd: boolean;
   /** True if the replica was loaded from a snapshot, or emptied. */
   readonly isLoaded: boolean;
@@ -26,13 +26,13 @@ export class Completeness {
   #isKnown = false;
   #isShippingAgain = false;
 
-  /** `undefined` if the replica might have lost data, or has not reached the end of the log yet. */
+  /** Value of `through`; `undefined` if the replica might have lost data, or has not reached the end of the log yet. */
   get known(): number | undefined {
     return this.#isKnown ? this.through : undefined;
   }
 
   asked({ acknowledged, through, throughSeq }: OwnProgress): void {
-    // PostgreSQL has less than before: it reverted to an earlier state.
+    // PostgreSQL has fewer deltas than before, so it reverted to an earlier state.
     this.#isShippingAgain = acknowledged < this.#ownSeq;
     if (acknowledged < throughSeq) return;
     this.ownThrough = through;
@@ -57,7 +57,7 @@ export class Completeness {
 }
 
 export interface Progress {
-  /** The replica has all packets that this node acknowledged before this time (Unix ms) or other nodes had shipped. */
+  /** Before this time (Unix ms), the replica has all packets that this node acknowledged or other nodes had shipped. */
   readonly ownThrough: number;
   /** See `Completeness.known`. */
   readonly completeThrough: number | undefined;
@@ -73,7 +73,7 @@ interface PendingRequest {
   readonly refused: (error: Error) => void;
 }
 
-/** Maximum time that a report waits for the counts of this node. Then it states how complete it is. */
+/** Maximum time that a report waits for the counts of this node. After that, the report states how complete it is. */
 const patienceMs = 1000;
 /** Maximum time that a request waits until its entry is applied. Then the sender is asked to retry. */
 const entryMs = 5000;
@@ -116,7 +116,7 @@ export class RequestQueue {
     });
   }
 
-  /** Refuses waiting reports, because PostgreSQL is away. Waiting entries continue: the log can already have them. */
+  /** Refuses waiting reports, because PostgreSQL is away. Requests for entries continue. */
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);

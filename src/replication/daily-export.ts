@@ -48,7 +48,7 @@ export interface ExportResult {
 
 const dayMs = 86_400_000;
 const stepRows = 500;
-/** Time after which reading pauses, because it shares the event loop with the node. */
+/** Duration after which reading pauses, because the node needs the same event loop. */
 const sliceMs = 2;
 
 /**
@@ -262,7 +262,7 @@ interface DailyRow extends Counts {
   readonly users: number;
 }
 
-/** A day of an environment in a replica that has applied an entry. */
+/** A day of an environment, as of the last entry that the replica has applied. */
 interface DailyPlace {
   readonly environment: number;
   readonly day: number;
@@ -370,7 +370,7 @@ class DailyTables {
     if (rowCount === 0) throw outdated();
   }
 
-  /** Removes the days before a day, and the days of deleted environments, in small steps. */
+  /** Removes days before `before`, and all days of deleted environments, in small steps. */
   async removeGone(before: number): Promise<void> {
     const isGone = `(gone.day < ${dayFromNumber('$1')} OR gone.environment NOT IN (
       SELECT (kept.value->>'number')::bigint

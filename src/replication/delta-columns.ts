@@ -27,7 +27,7 @@ export class DeltaUnreadable extends Error {
 
 type IsValid = (value: number) => boolean;
 
-/** Returns a check that accepts integers from 0 to below a limit. */
+/** Returns a check that accepts integers from 0 to `limit - 1`. */
 export const whole = (limit: number): IsValid => {
   return (value) => Number.isInteger(value) && value >= 0 && value < limit;
 };
@@ -94,7 +94,10 @@ export function bytes(...lengths: number[]): Column<Uint8Array> {
   return valid((value) => value instanceof Uint8Array && lengths.includes(value.length));
 }
 
-/** Returns a column of flat rows of numbers. @param place name for invalid rows; by default the name of the column */
+/**
+ * Returns a column of rows of numbers in one flat list.
+ * @param place column name in messages about invalid rows; by default the column's own name
+ */
 export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
   const width = columns.length;
   const isRight = (each: unknown, at: number) => typeof each === 'number' && columns[at % width]!(each);
@@ -113,7 +116,7 @@ export function numbers(columns: readonly IsValid[], place?: string): Column<rea
   });
 }
 
-/** Returns a column whose row is encoded as a list of its values. */
+/** Returns a column whose value is a row, encoded as a list of its cells. */
 export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   const names = Object.keys(columns) as (keyof T & string)[];
   const createRow = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
@@ -126,7 +129,7 @@ export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   };
 }
 
-/** Returns a column with a list of rows. @param check checks across the columns of a row */
+/** Returns a column with a list of rows. @param check additional check of a whole row */
 export function rows<T>(columns: Columns<T>, check?: (each: Readonly<T>) => void): Column<readonly Readonly<T>[]> {
   const each = row(columns);
   return {
@@ -160,8 +163,8 @@ export function isLaterRoute(route: unknown): boolean {
 }
 
 /**
- * True if releases that know only format 1 would refuse a ledger row with this subject. @param subject as written by
- * `encodeDimensions`
+ * True if releases that know only format 1 would refuse a ledger row with this subject.
+ * @param subject as written by `encodeDimensions`
  */
 export function isLaterSubject(subject: string): boolean {
   const fields = parseJson(subject, 4 * longestText);
@@ -207,7 +210,7 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
 
 const earlierRoutes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
-/** Maximum length of a text, above the length of any stored text of a sender. */
+/** Maximum length of a text in a delta. It exceeds the limits of all texts that are stored for a sender. */
 const longestText = 4096;
 
 function isText(value: unknown): value is string {

@@ -70,7 +70,7 @@ const exposures = rows({
   rows: numbers([isOrdinal, isWord, isWord, isAmount, isAmount, isAmount], 'exposures'),
 });
 
-/** Uses of an instance id that was unknown to the node. Another node might have minted it a moment ago. */
+/** Uses of an instance id that was unknown to the node. Another node might have minted the id a moment ago. */
 const unresolvedColumns = {
   application: word,
   environment: word,
@@ -96,7 +96,7 @@ const messageColumns = {
   unresolved,
 };
 
-/** Messages that count only by their increase over messages of any node: see `CumulativeMessage`. */
+/** Messages of which only the increase over earlier messages of any node counts: see `CumulativeMessage`. */
 const cumulativeColumns = {
   identity: bytes(16),
   /** Time of the message, Unix ms. */
@@ -106,7 +106,7 @@ const cumulativeColumns = {
   stop: number(isValue),
   length: number(isValue),
   interval: number(isValue),
-  /** The subject of the note in the ledger; empty for no note. */
+  /** Subject of the note in the ledger; empty if there is no note. */
   subject: subjectsOrNone,
   bucket: number(isBucket),
   measuredAt: number(isValue),
@@ -237,7 +237,7 @@ function hasLaterRoute({ senders, ledger }: Delta): boolean {
   return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
-/** The encoding of a stored record of the open delta. Only the replica checks the delta. */
+/** Encodes and decodes a record of the open delta without checks. Only the replica checks the delta. */
 const stored = <T>({ pack, unpack }: Column<T>) => ({
   encode: (value: T): Buffer => packr.pack(pack(value)),
   decode: (packed: Uint8Array): T => unpack(packr.unpack(packed)),
@@ -254,7 +254,7 @@ export const cumulativeRecord = {
 };
 export const totalRecord = stored(row(totalColumns));
 
-/** Converts a cumulative message of an interim build, whose counts all apply. */
+/** Converts a cumulative message of an interim build. All counts of such a message apply. */
 function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMessage>): CumulativeMessage {
   const rows: number[] = [];
   for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);
@@ -266,7 +266,7 @@ function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMe
   return { ...unknown, identity, at, repeats: repeats.never, bucket, measuredAt, rows };
 }
 
-/** Returns the format of a body; `undefined` if this version knows the format. */
+/** Returns the format of a body if this version does not know it; otherwise `undefined`. */
 export function laterFormat(body: Uint8Array): number | undefined {
   const found = body[0] ?? 0;
   return found > deltaFormat ? found : undefined;

@@ -18,10 +18,10 @@ export interface StoredEntry extends LogEntry<Buffer> {
   readonly seq: number;
 }
 
-/** An entry to apply. All nodes apply entries in order, so the last one determines the content of a replica. */
+/** An entry to apply. All nodes apply all entries in order, so the last applied one determines their content. */
 export type Entry = Whole<StoredEntry>;
 
-/** A mint with the hash of its instance id, so that readers of the log cannot use the id. */
+/** A minted instance id in the log. Only its hash is logged, so that readers of the log cannot use the id. */
 export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   /** See `digestIdentity`. */
   readonly digest: Uint8Array;
@@ -29,9 +29,9 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams. With it, replicas can drop data that only earlier deltas need. */
+/** The progress of all streams. It tells replicas which data only earlier deltas need, so that they can drop it. */
 export interface Horizon {
-  /** All streams have shipped what they acknowledged before this time (Unix ms). */
+  /** All streams have shipped the packets that they acknowledged before this time (Unix ms). */
   readonly through: number;
   /** All nodes had applied this position of the log when they began their current deltas. */
   readonly since: number;
@@ -56,7 +56,7 @@ export interface LoggedNode {
 /** The erased parts of an application: see `Deletion`. */
 export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whole'>;
 
-/** The bodies of entries by kind, except deltas. */
+/** The body of each kind of entry, except deltas. */
 export interface EntryBodies {
   /** The mints of one commit. */
   readonly mint: readonly LoggedMint[];

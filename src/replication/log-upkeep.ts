@@ -4,17 +4,17 @@ import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/follower.ts';
 import type { Replica } from './replica.ts';
 
-/** Snapshots of the usage, kept in PostgreSQL. Nodes that join or are far behind load the newest one. */
+/** Snapshots of the usage, kept in PostgreSQL. Nodes that join or are far behind load the newest snapshot. */
 interface SnapshotDeps {
   readonly session: PostgresSession;
   readonly replica: Replica;
   readonly directory: string;
   readonly log: Log;
-  /** Minimum growth of the log before a snapshot. It must also exceed the size of the previous snapshot. */
+  /** Minimum growth of the log before a snapshot. The growth must also exceed the size of the previous snapshot. */
   readonly leastBytes: number;
 }
 
-/** Age of a lease after which its builder is considered gone. */
+/** Age of a lease after which the node that builds the snapshot is considered gone. */
 const leaseMs = 15_000;
 /** Time that bodies of entries are kept after a snapshot includes them, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;
@@ -139,10 +139,10 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
 const idsMs = 86_400_000;
 /** Number of latest changes kept regardless of age, for idle nodes. */
 const keptChanges = 1000;
-/** Time that a deregistered or forgotten node stays in the list, which each heartbeat reads. */
+/** Time that a deregistered or forgotten node stays in the list of nodes. Each heartbeat reads this list. */
 const nodesMs = 7 * 86_400_000;
 const refusedMs = 7 * 86_400_000;
-/** Rows removed by one statement. */
+/** Maximum number of rows removed by one statement. */
 const stepRows = 1000;
 
 /** Trims both logs in small steps, on any node. @returns the number of entries whose bodies were removed */

@@ -13,8 +13,8 @@ interface NewEntry {
 }
 
 /**
- * Returns a statement that appends entries of one kind; deltas must belong to one stream, and be in order. The
- * statement fails with a division by zero if the head row is missing, as in the middle of a restore of the database.
+ * Returns a statement that appends entries of one kind. Deltas must belong to one stream, and be in order. The
+ * statement fails with a division by zero if the head row is missing, as during a restore of the database.
  */
 function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
   const rows = entries.map((_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`);
@@ -36,12 +36,12 @@ function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string):
   };
 }
 
-/** Maximum number of waiting mints. Each holds a request. */
+/** Maximum number of waiting mints. Each mint holds a request open. */
 const maxWaiting = 10_000;
 
 /**
- * Appends entries other than deltas. A duplicate of such an entry does no harm, so no fence is needed. An entry with an
- * unknown result is sent again.
+ * Appends entries other than deltas. A duplicate of such an entry does no harm. Therefore no fence is needed, and an
+ * entry with an unknown result is sent again.
  */
 export class LogAppender {
   readonly #session: PostgresSession;
@@ -111,10 +111,10 @@ export class LogAppender {
 }
 
 /**
- * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: the row must name the delta
- * before the first delta to append. So each delta is in the log once, even if it is sent several times. Every
- * transaction locks the row of the stream before the head, which prevents deadlocks.
- * @param before the previous delta, because a copy of the directory can have shipped another one under this number;
+ * Appends consecutive deltas of one stream to the log. The row of the stream is a fence. The append fails unless the
+ * row names the delta just before the first one to append. So each delta is in the log once, even if it is sent several
+ * times. Every transaction locks the row of the stream before the head, which prevents deadlocks.
+ * @param before the previous delta, because a copy of the directory can have shipped another delta with its number;
  * `undefined` if the previous delta is no longer kept
  * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected the deltas: nothing was appended
  * @throws {PostgresError} `unknown_outcome` if it is unknown whether the deltas are in the log
@@ -136,21 +136,21 @@ export async function ship(
       values: [stream, seq, hashDelta(body), through, since, version, first - 1, before && hashDelta(before.body)],
     });
     if (fence.rows.length === 0) return undefined;
-    // Not awaited here, so that COMMIT is sent with it.
+    // The append is not awaited here, so that COMMIT is sent together with it.
     return { at: Number(fence.rows[0]!.at), appended: run(append('delta', deltas, stream)) };
   });
   await kept?.appended;
   return kept?.at;
 }
 
-/** SHA-256 of the body of a delta, by which PostgreSQL identifies it. */
+/** Returns the SHA-256 of a delta's body. PostgreSQL stores this digest of the last delta of a stream. */
 export function hashDelta(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
 /**
- * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key: a restore creates
- * keys after the rows, so it can still insert the row.
+ * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key. A restore creates the
+ * keys after the rows, so it might still insert this row.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({

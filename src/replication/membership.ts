@@ -13,7 +13,7 @@ import type { PostgresStream, Streams } from './streams.ts';
 /** Interval between attempts to reclaim the directory's row. */
 const againMs = 30_000;
 
-/** The claim of this process on the data directory, which PostgreSQL assigns. */
+/** Claims the data directory for this process with a row in PostgreSQL. */
 export class Membership {
   readonly #deps: NodeDeps;
   readonly #streams: Streams;
@@ -27,7 +27,7 @@ export class Membership {
     this.#streams = streams;
   }
 
-  /** Why this node must not count, although its disk accepts data. */
+  /** Reason why this node must not count, although its disk accepts data; `undefined` if it may count. */
   get refuses(): Refuses | undefined {
     const { all, own } = this.#streams;
     if (this.#isCopied || all.some(({ held }) => held === 'foreign')) return 'copied';
@@ -44,10 +44,10 @@ export class Membership {
   }
 
   /**
-   * Reclaims the directory's row if this process does not own it: PostgreSQL reverted to an earlier state, or another
-   * process has claimed it.
+   * Reclaims the directory's row if this process does not own the row: PostgreSQL reverted to an earlier state, or
+   * another process has claimed it.
    * @param skewMs lead of this machine's clock over PostgreSQL's
-   * @returns true if the row was claimed, so that the last view is outdated
+   * @returns true if the row was claimed; the last `PostgresView` is then outdated
    */
   async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
     this.#watchClock(skewMs);
@@ -85,7 +85,7 @@ export class JoinRefusal extends Error {
   override readonly name = 'JoinRefusal';
 }
 
-/** Prefix of the directory of a stream in a database filled from a replica that does not know the directory. */
+/** Prefix of a placeholder in a database filled from a replica, for a directory that the replica does not know. */
 export const unknownDirectory = 'unknown-';
 
 /** Time without a heartbeat after which a process is considered dead. The interval between heartbeats is one second. */
@@ -104,10 +104,10 @@ interface NodeRow {
 
 /**
  * Claims the directory's row for this process, which can then ship the streams of earlier processes. A database filled
- * from a replica can list some of the directory's `streams` under an unknown directory. Nothing is written before it is
+ * from a replica can list some of the directory's `streams` under an unknown directory. Writes nothing until it is
  * certain that no other process uses the directory.
  * @throws {JoinRefusal} another process uses a copy of this directory, or the clocks differ
- * @throws {PostgresSetupError} this is another database than before
+ * @throws {PostgresSetupError} the directory has used another database before
  */
 async function join(
   session: PostgresSession,
@@ -135,7 +135,7 @@ async function join(
   }
 }
 
-/** True if a heartbeat came after the first read. An earlier heartbeat can come from a promoted standby. */
+/** True if a later heartbeat came since the first read. A promoted standby can have an earlier heartbeat. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
@@ -227,11 +227,11 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   readonly head: LogPosition;
   /** PostgreSQL's time, Unix ms. */
   readonly at: number;
-  /** True if this process owns the row of its directory. If not, another process uses a copy of the directory. */
+  /** True if this process owns its directory's row. If not, PostgreSQL reverted, or another process claimed it. */
   readonly isOurs: boolean;
   /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
-  /** All packets that other open streams acknowledged before this time are in the log; `undefined` if there are none. */
+  /** All packets that other open streams acknowledged before this time are in the log; `undefined` without any. */
   readonly othersThrough: number | undefined;
   /** Changes when another server has become the primary, or the database was restored. */
   readonly timeline: string;

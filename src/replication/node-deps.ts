@@ -29,8 +29,8 @@ export interface NodeFacts {
 
 /**
  * Reason why a node must not count.
- * - `copied`: its directory is a copy, or was copied. PostgreSQL cannot distinguish its counts from the counts of the
- *   other process
+ * - `copied`: its directory is a copy, or was copied. PostgreSQL cannot distinguish the counts of this node from the
+ *   counts of the other process
  * - `closed`: its stream was closed. Its counts are shipped only after a restart
  */
 export type Refuses = 'copied' | 'closed';
@@ -53,7 +53,7 @@ export interface MainThread {
   tell(told: NodeCondition): void;
   /** Reports a failed commit of the replica: see `StoreHealth`. */
   storeFailed(error: Error): void;
-  /** Keeps the content of the replica in the data directory: see `SetAside`. */
+  /** Saves the content of the replica to files in the data directory: see `SetAside`. */
   setAside(): Promise<unknown>;
   /** Resolves when the main thread has dropped the instance ids of forgotten people. */
   forgotten(): Promise<unknown>;

@@ -20,11 +20,11 @@ interface LoopHooks {
 
 const heartbeatMs = 1000;
 const longestPauseMs = 2000;
-/** Interval between queries for the state of a stream in doubt. */
+/** Interval between heartbeats while the state of a stream in PostgreSQL is unknown. */
 const doubtMs = 10;
 const firstPauseMs = 100;
 
-/** Works with PostgreSQL, one step at a time: joins, sends heartbeats, seals, ships, and applies the log. */
+/** Does a node's work with PostgreSQL, step by step: joins, sends heartbeats, seals, ships, and applies the log. */
 export class NodeLoop {
   readonly #deps: NodeDeps;
   readonly #hooks: LoopHooks;
@@ -36,7 +36,7 @@ export class NodeLoop {
   readonly #loop = new Loop(() => this.#runOnce());
   readonly #awaited = new RequestQueue();
   view: PostgresView | undefined;
-  /** True if PostgreSQL was away, so that it can have reverted to an earlier state: the next step is a heartbeat. */
+  /** True if PostgreSQL was away and might have reverted to an earlier state. The next step is then a heartbeat. */
   #mustLook = true;
   #hasSettings = false;
   #heartbeatAt = Number.NEGATIVE_INFINITY;
@@ -130,7 +130,7 @@ export class NodeLoop {
     });
   }
 
-  /** Does the work that is due each second, during a step that takes longer. */
+  /** Does the work that is due each second. Called during steps that take longer than a second. */
   async #goOn(): Promise<void> {
     if (!this.#isHeartbeatDue) return;
     await this.#sealing.advance(this.view!.at);
@@ -148,7 +148,7 @@ export class NodeLoop {
     await this.#follow();
   }
 
-  /** Logs the settings before any delta, because they limit its names. The last started node decides. */
+  /** Logs the settings before any delta, because they limit the names in deltas. The node that started last decides. */
   async #logSettings(): Promise<void> {
     if (this.#hasSettings) return;
     const { replica, appender, settings } = this.#deps;
@@ -161,7 +161,7 @@ export class NodeLoop {
     return this.#deps.clock.monotonic() >= this.#heartbeatAt + heartbeatMs;
   }
 
-  /** True if PostgreSQL must report the state of a stream before it is shipped. */
+  /** True if PostgreSQL must report the state of a stream before its next delta is shipped. */
   get #isInDoubt(): boolean {
     if (this.#mustLook) return true;
     return this.view!.isOurs && this.#streams.all.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
@@ -215,7 +215,7 @@ export class NodeLoop {
     const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();
-    // A new delta begins now, because the current one can contain counts of a forgotten person.
+    // Begin a new delta, because the current delta can contain counts of a forgotten person.
     if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
     this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
@@ -255,7 +255,7 @@ export class NodeLoop {
       this.#refusal = error;
       this.#loop.isEnding = true; // The process reports why this node must not join, and exits.
     }
-    for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta is shipped.
+    for (const stream of this.#streams.all) stream.isKnown = false; // Query PostgreSQL before the next delta.
     this.#mustLook = true;
     if (error instanceof PostgresError || error instanceof PostgresSetupError) link.failed(error);
     else if (this.#refusal === undefined) {

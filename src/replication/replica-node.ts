@@ -68,7 +68,7 @@ export class ReplicaNode {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }
 
-  /** Resolves when this node has applied the entry: later deltas do not restore the data. See `forget`. */
+  /** Resolves when this node has applied the entry. After that, no delta restores the data. Throws like `forget`. */
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('erase', erased));
     this.#sideWork.hurry();
@@ -137,7 +137,7 @@ const trimEveryMs = 600_000;
 const exportEveryMs = 30_000;
 const eraseStep = 64;
 
-/** Background work: horizons, snapshots, trimming, the export of usage by days. It has its own session. */
+/** Does background work in its own session: horizons, snapshots, trimming, and the export of usage by days. */
 class SideWork {
   readonly #deps: NodeDeps;
   readonly #node: NodeLoop;
@@ -161,7 +161,7 @@ class SideWork {
     this.#exporting.start();
   }
 
-  /** Starts erasing soon. */
+  /** Ends the pause of the upkeep loop, which then erases the deleted data. */
   hurry(): void {
     this.#upkeep.ring();
   }
@@ -175,7 +175,7 @@ class SideWork {
     try {
       if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
     } catch (error) {
-      // If PostgreSQL is away, the loop logs it.
+      // If PostgreSQL is away, `NodeLoop` logs the error.
       if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
         this.#deps.log.warn(failed, { error });
     }
@@ -191,7 +191,7 @@ class SideWork {
     while (!this.#upkeep.isEnding && replica.erase(eraseStep) > 0) await setImmediate();
   }
 
-  /** Exports days. If another node holds the lease, it can stop before the lease ends, so this node retries soon. */
+  /** Exports days. If another node holds the lease, retries soon, because that node might stop. */
   async #export(): Promise<void> {
     const { side, store, facts, clock, log } = this.#deps;
     const exported = await exportDays({

@@ -18,8 +18,8 @@ import type { LogPosition } from './postgres/follower.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
 
 /**
- * The state of a replica other than its counts. Facts with a name in `own:` belong to this node. The other facts follow
- * from the log, and are in snapshots.
+ * The state of a replica other than its counts. Facts whose names begin with `own:` belong to this node. The other
+ * facts follow from the log, and are in snapshots.
  */
 interface ReplicaFacts {
   'own:applied': LogPosition;
@@ -41,7 +41,7 @@ interface ReplicaFacts {
 
 /**
  * The number of a stream in `streamSeries`, and the head of its last delta. The facts are kept after the stream is
- * closed: a database that is filled from this replica must not accept the stream's deltas again.
+ * closed, because a database that is filled from this replica must not accept the stream's deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
@@ -54,7 +54,7 @@ export class ReplicaState {
   readonly #at: Snapshot | undefined;
   readonly #known = new Map<string, unknown>();
 
-  /** @param at snapshot to read the facts of */
+  /** @param at snapshot from which the facts are read */
   constructor(store: Pick<ReplicaStore, 'replica'>, at?: Snapshot) {
     this.#store = store;
     this.#at = at;
@@ -95,12 +95,12 @@ export class ReplicaState {
 const streamPrefix = 'stream:';
 
 /**
- * The position of the last entry that changed a day of an environment. When a late entry changes a day, the export
- * writes that day again.
+ * Stores the position of the last entry that changed each day of an environment. When a late entry changes a day, the
+ * export writes that day again.
  *
  * In the table `replica`, key: `day:`, the number of the environment, `:`, the day since the epoch; value: the
- * position. A version that does not know these rows keeps them. Therefore `daysMarked` is the position up to which the
- * rows are right, and `daysUnmarked` the position up to which some rows are missing.
+ * position. A version that does not know these rows does not update them. Therefore `daysMarked` is the position up to
+ * which the rows are right, and `daysUnmarked` is the position up to which some rows are missing.
  */
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
@@ -132,7 +132,10 @@ export class ChangedDays {
     this.#changed.set(place, this.#position);
   }
 
-  /** Writes the days in memory, in the transaction that applies the entries. @param applied positions before and after them */
+  /**
+   * Writes the days in memory, in the transaction that applies the entries.
+   * @param applied positions before and after them
+   */
   put(applied: { readonly before: number; readonly after: number }): void {
     if ((this.#state.get('daysMarked') ?? 0) !== applied.before) this.#state.set('daysUnmarked', applied.before);
     this.#state.set('daysMarked', applied.after);
@@ -178,7 +181,7 @@ export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot)
     yield { ...placeIn(key), position: Number(value.toString()) };
 }
 
-/** Number of day numbers per environment, enough until the year 2300. */
+/** Number of possible days per environment, from 1970 to beyond the year 2300. */
 const daysPerEnvironment = 2 ** 17;
 const daysPrefix = 'day:';
 
@@ -192,8 +195,8 @@ const applicationKind = 'a';
 const toDoKind = 't';
 
 /**
- * Deleted environments and applications. Their numbers are kept permanently: streams can ship counts of deleted
- * environments later, and these counts are skipped.
+ * Deleted environments and applications. Their numbers are kept permanently, because streams can ship counts of deleted
+ * environments later. Such counts are skipped.
  *
  * `erased`: key: `e` and the number of an environment, or `a` and the number of an application (u32, big-endian); the
  * value is empty. The key of an unfinished deletion is `t` and its JSON.
@@ -272,7 +275,7 @@ function erasedKey(kind: string, number: number): Buffer {
  * Forgotten people. A person is listed as long as a stream can ship earlier counts of that person.
  *
  * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of
- * the entry that forgot them.
+ * the entry that forgot the person.
  */
 export class ForgottenPeople {
   readonly #store: ReplicaStore;
@@ -308,7 +311,7 @@ export class ForgottenPeople {
       position: value.readDoubleLE(0),
     })).filter(({ position }) => position <= since);
     for (const { key } of past) this.#store.forgotten.removeSync(key);
-    // If no one was forgotten, an older delta restores nothing.
+    // Use the last removed position, not `since`. A delta that began between them restores no one.
     const last = Math.max(0, ...past.map(({ position }) => position));
     if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }
@@ -322,8 +325,8 @@ const timeBytes = 6;
  * identity within its life (see `getMessageLife`), earlier or later, do not count. A message is forgotten once no
  * stream can ship another copy.
  *
- * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders
- * them by time.
+ * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` has the
+ * same messages in the order of their times.
  */
 export class CountedMessages {
   readonly #store: ReplicaStore;
@@ -351,7 +354,7 @@ export class CountedMessages {
    * @returns the number of messages, at most `limit`
    */
   forget(through: number, limit: number): number {
-    // The clock of the node that received a message determines its time.
+    // The time of a message comes from the receiving node's clock, so it can differ by `maxSkewMs`.
     const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(messageTimeKey(identity, at));
     return taken.length;

@@ -23,10 +23,10 @@ interface AppliedEntries {
 const usualStepMs = 5;
 
 /**
- * The log applied to a usage store: the counts of all nodes. The same entries result in the same content on every node,
- * regardless of its clock, its restarts, and the grouping of entries. Limits apply in the order of the log, and all
- * times that matter are in the log. The position is written in the same transaction as the content. The replica is the
- * only writer of its store. Every method except `load` and `clear` is synchronous, and takes a few milliseconds.
+ * A usage store with the counts of all nodes, filled by applying the log. The same entries result in the same content
+ * on every node, regardless of clocks, restarts, and the grouping of entries. Limits apply in the order of the log, and
+ * all times that matter are in the log. The position is written in the same transaction as the content. The replica is
+ * the only writer of its store. Methods other than `load` and `clear` are synchronous, and take a few milliseconds.
  */
 export class Replica implements LogContent {
   readonly #store: ReplicaStore;
@@ -138,7 +138,7 @@ export class Replica implements LogContent {
   }
 
   /**
-   * Replaces the content by a snapshot, in small steps. `isLoading` stays true until the load is complete. After a
+   * Replaces the content with a snapshot, in small steps. `isLoading` stays true until the load is complete. After a
    * crash, load the snapshot again.
    * @param parts parts of a `ReplicaSnapshot`
    * @throws {SnapshotUnreadable}

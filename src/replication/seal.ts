@@ -10,11 +10,11 @@ import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.
 /** A step of the spool worker: seals some of the open delta, and stores which deltas PostgreSQL has. */
 export interface SealTask {
   /**
-   * Time and state read *before* waiting for the journal lane (see `Lane.settled`): a packet that is not committed when
-   * the step begins was admitted after the watermark.
+   * Time and state, read *before* waiting for the journal lane (see `Lane.settled`). Therefore, a packet that is not
+   * committed when the step begins was admitted after the watermark.
    */
   readonly watermark: StreamWatermark;
-  /** Deltas that PostgreSQL has, with all earlier ones of the stream. `at` is the time of confirmation (Unix ms). */
+  /** The last delta that PostgreSQL has of each of these streams. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
   /** Removes some deltas acknowledged before this time (Unix ms). If the time is missing, no delta is removed. */
   readonly removeBefore?: number | undefined;
@@ -32,7 +32,7 @@ export type SealRequest = Omit<SealTask, 'watermark'> & { readonly watermark: Om
 export interface SealResult {
   /** The last delta of the current stream. */
   readonly sealed: number;
-  /** Packets admitted before it are in deltas. After a round, this is the watermark of the round's first step. */
+  /** All packets admitted before this watermark are in deltas. A round ends with the watermark of its first step. */
   readonly watermark: StreamWatermark;
   /** True if the round is over. If not, the next step continues the round, and ignores its own watermark. */
   readonly done: boolean;
@@ -84,12 +84,12 @@ export class Sealer {
     this.#record = record;
   }
 
-  /** Seals at most one delta. @throws {Error} of the store: nothing of the step was kept */
+  /** Seals at most one delta. @throws {Error} if the store fails; nothing of the step was kept */
   step(task: SealTask): SealResult {
     return this.#transact(() => {
       noteProgress(this.#store, task);
-      // The record is read again, because this step can have stored acknowledgements. Its watermark belongs to the last
-      // delta.
+      // Read the record again, because this step might have stored acknowledgements. Keep the watermark in memory,
+      // because the stored one belongs to the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
@@ -170,7 +170,7 @@ function roundAt(watermark: StreamWatermark): Round {
   return { watermark, stage: 0, from: beginning };
 }
 
-/** Maximum number of deltas removed in one step, since packets wait for it. */
+/** Maximum number of deltas removed in one step. Packets wait during a step. */
 const removedAtOnce = 16;
 
 /** Stores which deltas PostgreSQL has according to a task, and removes expired deltas. Call it in a transaction. */
@@ -193,7 +193,7 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 
 const minuteMs = 60_000;
 
-/** Keeps the last acknowledgement of each minute, so a delta is kept up to a minute longer. */
+/** Stores an acknowledgement. Only the last one of each minute is kept, so deltas stay up to a minute longer. */
 function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
   const { number, sealed, waitingBytes: before = 0 } = record;
@@ -227,9 +227,9 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 }
 
 /**
- * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. Its first delta
- * names all series, because replicas forget the names of a closed stream. The bodies of the other deltas are unchanged,
- * because nobody reads the stream and number in them. Call it in a transaction.
+ * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. The first delta
+ * of the new stream names all series, because replicas forget the names of a closed stream. The bodies of the other
+ * deltas are unchanged, because nobody reads the stream and number in them. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);

@@ -4,7 +4,7 @@ import type { Streams } from './streams.ts';
 
 /** Interval between rounds. With a longer interval, a cell that changes often is in fewer deltas. */
 const everyMs = 1000;
-/** Maximum number of deltas that wait for PostgreSQL. Unsealed counts continue to be merged. */
+/** Maximum number of deltas that wait for PostgreSQL. Later counts stay in the open delta, where they are merged. */
 const maxAhead = 32;
 /** Time that a delta is kept after PostgreSQL has confirmed it. */
 const keepMs = 3_600_000;
@@ -20,7 +20,7 @@ export class SealPacer {
   /** See `SealResult`. */
   storeFails = false;
   /**
-   * The end of the last round: packets acknowledged before `watermark.at` (PostgreSQL's clock, Unix ms) are in the
+   * Result of the last round. Packets acknowledged before `watermark.at` (PostgreSQL's clock, Unix ms) are in the
    * deltas up to `sealed`.
    */
   last: Pick<SealResult, 'watermark' | 'sealed'> = { watermark: { at: 0, applied: 0, version: 0 }, sealed: -1 };

@@ -49,7 +49,7 @@ function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
 }
 
-/** Lists the tables of a snapshot. Omits empty last tables, because older releases reject unknown tables. */
+/** Lists the tables of a snapshot. Omits the last two tables if both are empty, for older releases. */
 function listTables({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
   const isUsed = [cumulative, totals].some((table) => [...table.getKeys({ transaction, limit: 1 })].length > 0);
   return isUsed ? snapshotTables : snapshotTables.slice(0, -2);
@@ -65,12 +65,12 @@ const rowHead = 9;
 
 /** Bytes of rows in a part. A compressed part is about 1 MiB. */
 const usualPartBytes = 3 * 2 ** 20;
-/** Number of bytes of rows that are collected between two pauses, in a millisecond or two. */
+/** Number of bytes of rows that are collected between two pauses. This takes one or two milliseconds. */
 const sliceBytes = 256 * 1024;
 
 /** The content of a replica at one position of the log. While it is open, commits make the file grow. */
 export class ReplicaSnapshot {
-  /** The last entry applied in it. */
+  /** The last log entry that the snapshot includes. */
   readonly applied: LogPosition;
   readonly #store: ReplicaStore;
   readonly #partBytes: number;
@@ -83,7 +83,7 @@ export class ReplicaSnapshot {
     this.applied = new ReplicaState(store, this.#snapshot).get('own:applied') ?? logStart;
   }
 
-  /** Yields the parts in order, once, with pauses for the event loop. Closes the snapshot at the end, even if the reader stops early. */
+  /** Yields the parts in order, with pauses for the event loop. Closes the snapshot at the end. Call it once. */
   async *parts(): AsyncGenerator<Buffer, void, undefined> {
     try {
       let compressed: Promise<Buffer> | undefined;
@@ -171,15 +171,15 @@ const stepBytes = 4 * 1024 * 1024;
 /** Maximum inflated size of a part. */
 const maxPartBytes = 64 * 2 ** 20;
 /**
- * Value of `late` after a load. Reports cache data as long as the value `late` of its environment is unchanged. Late
- * counts alone never increase `late` to this value.
+ * Each load increases `late` by this value. Reports cache data of an environment as long as its `late` is unchanged.
+ * Late counts alone never increase `late` by this much.
  */
 const lateOfLoad = 2 ** 32;
 
 /**
- * Replaces the content of a replica by a snapshot, in transactions of about 30 ms. The position is written last, so the
- * replica detects an interrupted load. The file stays the same, because other threads have it open.
- * @throws {SnapshotUnreadable} nothing was changed if another version wrote it
+ * Replaces the content of a replica with a snapshot, in transactions of about 30 ms. The position is written last, so
+ * the replica detects an interrupted load. The file stays the same, because other threads have it open.
+ * @throws {SnapshotUnreadable} if another version wrote the snapshot, nothing was changed
  */
 export async function loadSnapshot(
   store: ReplicaStore,
@@ -283,7 +283,7 @@ async function putRows(
   }
 }
 
-/** Invalidates what reports have cached, even if the loaded content looks the same. */
+/** Invalidates the caches of reports, even if the loaded content looks the same. */
 function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, loads: number): void {
   const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
   for (const environment of environments) {

@@ -28,7 +28,7 @@ import { Sealer, type SealResult, type SealTask } from './seal.ts';
 import { bytesOfDeltas, listStreams, nextNumber } from './spool.ts';
 import { createStages, wholeRoom } from './stages.ts';
 
-/** Writes the spool in the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
+/** Writes the spool in the spool worker's thread. Each call is one transaction, and returns when it is on disk. */
 interface SpoolAggregator extends FoldHandler {
   /** Adds a batch to the open delta. If it throws, nothing of the batch is added. */
   write(envelope: Envelope): void;
@@ -97,7 +97,7 @@ export function createSpoolAggregator(
       transact(store.lmdb, () => add([envelope]), forget);
     },
     fold(_, envelopes, finish) {
-      // Batches of an earlier process in the journal belong to its stream.
+      // Before that, the batches come from the journal of an earlier process, and belong to its stream.
       if (isReplayed) sealer ??= begin();
       transact(store.lmdb, () => add(envelopes, finish), forget);
     },
@@ -153,7 +153,7 @@ function beginStream(store: SpoolStore, stream: string, watermark: StreamWaterma
   return record;
 }
 
-/** Maximum number of unknown instance ids in the open delta: unauthenticated senders can invent ids. */
+/** Maximum number of unknown instance ids in the open delta, because unauthenticated senders can invent ids. */
 export const maxUnresolved = 10_000;
 
 /** Unknown instance ids in order of arrival. Ids above the limit are dropped, like ids that were never minted. */
@@ -225,13 +225,13 @@ function usesSection({ used }: SpoolStore): Section {
   };
 }
 
-/** Index of each kind of record in an extent. */
+/** Index of each kind of record in `BatchMessage.from` and `BatchMessage.to`. */
 const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 4 } as const;
 type Kind = keyof typeof place;
 
 /**
- * Returns the messages of a batch. A message without counts is shipped, too: its counts can be in an equal message of
- * this batch, and a retry on another node must find the identity.
+ * Returns the messages of a batch. A message without counts is shipped, too. An equal message of this batch can have
+ * its counts, and a retry on another node must find its identity.
  */
 function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];

@@ -22,15 +22,18 @@ export interface SpoolLevel {
 }
 
 /**
- * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread can read it. Only
- * the spool worker writes to it, except that the main thread writes the ids.
+ * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread can read the spool.
+ * The main thread writes the ids, and only the spool worker writes everything else.
  */
 export class Spool {
   readonly store: SpoolStore;
   /** The random id of the data directory. */
   readonly directory: string;
 
-  /** Opens or creates the spool of a data directory, first in the main thread. @param newId generates a random id */
+  /**
+   * Opens the spool of a data directory. The main thread must open it first, which creates it.
+   * @param newId generates a random id
+   */
   constructor(data: string, newId: () => string) {
     this.store = openSpoolStore(data);
     this.directory = this.store.meta.get('directory') ?? this.#put('directory', newId());
@@ -42,7 +45,7 @@ export class Spool {
     return this.store.meta.get('engine');
   }
 
-  /** Assigns this directory to a database permanently: no other database knows its streams. */
+  /** Assigns this directory to a database permanently, because no other database knows its streams. */
   bindTo(postgresId: string): void {
     this.#put('engine', postgresId);
   }
@@ -68,7 +71,7 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    // Nothing is sealed while PostgreSQL is away: so all waiting data can be in the open delta.
+    // While PostgreSQL is away, sealing stops, so all waiting data can be in the open delta.
     const { counts, measurements, apart, cumulative, totals, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, cumulative, totals, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);
@@ -76,7 +79,7 @@ export class Spool {
     return { bytes: this.bytes, oldest: oldest.find((delta) => delta !== undefined)?.through ?? since };
   }
 
-  /** See `bytesOfSpool`. It takes some microseconds. */
+  /** See `bytesOfSpool`. The calculation takes some microseconds. */
   get bytes(): number {
     this.#refresh();
     return bytesOfSpool(this.store);

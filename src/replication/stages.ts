@@ -21,7 +21,7 @@ import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { SpoolStore } from '../storage/lmdb/usage.ts';
 import { cumulativeRecord, emptyContent, messageRecord, totalRecord, unresolvedRecord } from './delta.ts';
 
-/** Approximate limits of a delta. Packets wait while it is sealed. */
+/** Approximate limits of a delta. They are small, because packets wait while a delta is sealed. */
 export interface DeltaRoom {
   readonly rows: number;
   /** Limit of the size before compression. */
@@ -33,7 +33,7 @@ export const wholeRoom: DeltaRoom = { rows: 1000, bytes: 96 * 1024 };
 /** The content of the next delta of a stream. */
 export class DeltaBuilder {
   readonly content = emptyContent();
-  /** Refs of series named here for the first time. */
+  /** Refs of series that this delta names for the first time. */
   readonly named = new Set<number>();
   readonly #store: SpoolStore;
   readonly #isNamed: (ref: number) => boolean;
@@ -74,15 +74,15 @@ export class DeltaBuilder {
     this.#bytes += nameBytes;
   }
 
-  /** Names the series in the first column of flat rows. @param environment set if the column has only ordinals */
+  /** Adds the names of series in flat rows' first column. @param environment set if it has only ordinals */
   nameRows(rows: readonly number[], width: number, environment = 0): void {
     for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
   }
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta. Drops the state in memory of
- * a moved record, so that the record is not stored again.
+ * A stage of sealing, which moves the records of one table of the open delta into a delta. Also drops the state of a
+ * moved record in memory, so that the record is not stored again.
  */
 export interface Stage {
   readonly table: Table;
@@ -111,7 +111,7 @@ export function moveRecords(stage: Stage, builder: DeltaBuilder, from: Buffer): 
   return next;
 }
 
-/** Cost of a separate record, in rows of cells. */
+/** Size of a record that is not a cell, counted in rows of cells. */
 const recordRows = 3;
 /** Approximate size of a name. */
 const nameBytes = 40;
@@ -183,7 +183,7 @@ export function createStages(store: SpoolStore, { hot, forgetLedger, resolvedOne
   ];
 }
 
-/** @param removed drops the state in memory of a deleted record */
+/** @param removed called to drop the state of a deleted record in memory */
 function createStage(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
   const remove = (key: Buffer) => {
     table.removeSync(key);
@@ -244,7 +244,7 @@ function totalsStage({ totals }: SpoolStore): Stage {
   });
 }
 
-/** Seals the first and last minutes. The state in memory is kept, so that unchanged minutes are not stored again. */
+/** Seals the first and last minutes of series. Keeps them in memory, so that they are not stored again unchanged. */
 function seenStage({ seen }: SpoolStore): Stage {
   return createStage(seen, (key, value, builder) => {
     const minutes = decodeSeen(value);

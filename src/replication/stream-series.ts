@@ -16,16 +16,16 @@ import type { ErasedNumbers, ReplicaState } from './replica-state.ts';
 
 /** Result in place of a ref: the stream has not named this series, or its name is invalid. */
 export const unknownSeries = -1;
-/** Result in place of a ref: its environment was deleted. */
+/** Result in place of a ref: the environment of the series was deleted. */
 export const erasedSeries = -2;
 
 /** Maximum number of refs in memory, about 20 MB. */
 const maxKnown = 200_000;
 
 /**
- * Maps the series of a stream to the series of the replica. Each node numbers its own series. A stream names a series
- * before it uses its number, and the replica looks up its own number for that name. Names above the limits are again
- * folded into `__other__`, in the order of the log, because many nodes together can exceed the limits.
+ * Maps the series of a stream to the series of the replica. Each node numbers its own series. A stream sends the name
+ * of a series before it uses the series' number. The replica looks up its own number for the name. Names above the
+ * limits are folded into `__other__` again, in the order of the log, because the nodes together can exceed them.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).
@@ -55,7 +55,7 @@ export class StreamSeries {
     this.#known.set(stream, this.#ofStream);
   }
 
-  /** Adds a name. Call it in a transaction. @returns true if it is valid */
+  /** Adds a name. Call it in a transaction. @returns true if the name is valid */
   add({ environment, ordinal, name }: NewSeries): boolean {
     if (this.#erased.hasEnvironment(environment)) return true;
     const own = this.#ownRef(environment, name);
@@ -91,7 +91,7 @@ export class StreamSeries {
     return keys.length;
   }
 
-  /** Drops the cache: the settings have changed, something was erased, or a transaction failed. */
+  /** Drops the cache, after a change of the settings, an erasure, or a failed transaction. */
   forget(): void {
     this.#known.clear();
     this.#ofStream = new Map();

@@ -70,7 +70,7 @@ class Stream implements KnownStream {
     };
   }
 
-  /** True if PostgreSQL has all of it, as far as known. */
+  /** True if, as far as known, PostgreSQL has all deltas of the stream. */
   get isShipped(): boolean {
     return this.acknowledged === this.sealed && this.held !== 'foreign';
   }
@@ -89,7 +89,7 @@ class Stream implements KnownStream {
     return delta?.seq === seq ? delta : undefined;
   }
 
-  /** Takes over the record of the spool. The spool keeps no record of a stream that was done an hour ago. */
+  /** Updates the record from the spool. An hour after a stream is done, the spool has no record of it. */
   update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
     this.#record = record;
   }
@@ -110,7 +110,7 @@ class Stream implements KnownStream {
     if (!this.isKnown || this.waiting === 0) return false;
     const deltas = this.#next();
     if (deltas.length === 0) return false;
-    this.isKnown = false; // The state is in doubt until the result is known.
+    this.isKnown = false; // PostgreSQL's state is unknown until the result arrives.
     const at = await ship(this.#deps.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
     if (at === undefined) return false;
     this.isKnown = true;
@@ -226,7 +226,7 @@ export class Streams {
 
 /** The state of a stream on this node. Its deltas are numbered 1, 2, 3 and so on. */
 export interface KnownStream {
-  /** True if this process seals it. If not, an earlier process or the original of a copied directory sealed it. */
+  /** True if this process seals it. If not, an earlier process sealed it, possibly in another copy of the directory. */
   readonly isOwn: boolean;
   readonly sealed: number;
   readonly acknowledged: number;
@@ -261,9 +261,9 @@ export type Decision =
   | { readonly action: 'hold'; readonly why: HoldReason };
 
 /**
- * Why a stream is not shipped.
+ * Reason why a stream is not shipped.
  * - `foreign`: PostgreSQL has deltas that were not sealed here. The directory is a copy, or was copied
- * - `closed`: it was closed elsewhere. Its remaining deltas are shipped under another stream
+ * - `closed`: the stream was closed elsewhere. Its remaining deltas are shipped under another stream
  * - `behind`: PostgreSQL reverted to a state before the deltas that are kept here
  */
 export type HoldReason = 'foreign' | 'closed' | 'behind';

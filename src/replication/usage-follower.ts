@@ -7,18 +7,18 @@ import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogPosition, type LogRead, logStart } from './postgres/follower.ts';
 import { SnapshotUnreadable } from './snapshot.ts';
 
-/** Interval between attempts to read an unreadable snapshot. Another node can make a newer one. */
+/** Interval between attempts to read an unreadable snapshot. Another node can make a newer snapshot. */
 const unreadableMs = 60_000;
 
 /** Interval between calls of the `meanwhile` callback. */
 const meanwhileMs = 250;
 
-/** Minimum number of entries in a read of a backlog. */
+/** A read with at least this many entries counts as a backlog. */
 const backlogEntries = 64;
-/** Time until the commit while applying a backlog, ms. */
+/** Duration of the work before each commit while a backlog is applied, ms. */
 const backlogStepMs = 50;
 
-/** PostgreSQL has lost some entries of the log. The replica is kept, because it can be their last copy. */
+/** PostgreSQL has lost some entries of the log. The replica is kept, because it can have their last copy. */
 class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
 
@@ -37,7 +37,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   readonly refused: RefusedRows;
   /** Number of times that the replica was emptied or loaded. */
   rebases = 0;
-  /** The entry of a later version that comes next, if any: this node can only count. */
+  /** Error for the next entry, if a later version wrote it. From then on, this node does not apply the log. */
   newer: NewerEntry | undefined;
   /** The last snapshot that was unreadable. */
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
@@ -103,7 +103,7 @@ export class UsageFollower extends Follower<StoredEntry> {
 
   async #setAside(): Promise<void> {
     const kept = this.#deps.main.setAside().then(() => true);
-    kept.catch(() => {}); // Handles a rejection now, because `meanwhile` can fail first.
+    kept.catch(() => {}); // Prevents an unhandled rejection if `#meanwhile` fails first.
     while (!(await Promise.race([kept, setTimeout(meanwhileMs, false)]))) await this.#meanwhile();
   }
 
@@ -119,7 +119,8 @@ export class UsageFollower extends Follower<StoredEntry> {
 
   /**
    * Refuses a snapshot that was unreadable a short time ago. Reading a large snapshot each second would load PostgreSQL
-   * and fill the log. @throws {SnapshotUnreadable}
+   * and fill the log.
+   * @throws {SnapshotUnreadable}
    */
   #passOverUnreadable(snapshot: string | undefined): void {
     if (this.#unreadable === undefined || this.#unreadable.snapshot !== snapshot) return;
@@ -157,7 +158,7 @@ export async function readEntries(session: PostgresSession, from: LogPosition): 
 }
 
 /**
- * Finds the first entry after a position that is missing or trimmed, or the entry at that position.
+ * Finds the first missing or trimmed entry after a position. The entry at the position itself must exist, too.
  * @returns `undefined` if a replica at that position can follow the log to its end
  */
 async function firstMissing(session: PostgresSession, { position, id }: LogPosition): Promise<number | undefined> {
@@ -177,14 +178,14 @@ async function firstMissing(session: PostgresSession, { position, id }: LogPosit
 
 /** Maximum number of rows kept for display. Each heartbeat counts them. */
 const maxKept = 1000;
-/** Interval between log messages: a single delta can have a thousand refused rows. */
+/** Interval between log messages, because a single delta can have a thousand refused rows. */
 const logEveryMs = 60_000;
 
 /** Stores rows that could not be applied, for display. Logs the first row, and then the number of further rows. */
 export class RefusedRows {
   readonly #deps: Pick<NodeDeps, 'link' | 'clock' | 'log'>;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** Number of rows since the last message, and the last row. */
+  /** Number of refused rows since the last log message, and the last of these rows. */
   #rows = 0;
   #last: Refusal | undefined;
 

@@ -23,7 +23,7 @@ export interface ApplicationMessages {
   readonly rate: Rate;
 }
 
-/** Accepted messages per second, averaged over some time. */
+/** Accepted messages per second, averaged over the last minute or hour. */
 interface Rate {
   readonly perSecond: number;
   readonly overSeconds: number;
@@ -32,11 +32,11 @@ interface Rate {
 export const hoursShown = 24;
 
 const hourMs = 3_600_000;
-/** Time after which complete hours are read again, because another node might have been away. */
+/** Interval at which complete hours are read again, because late messages of another node can change them. */
 const againMs = 600_000;
 /** Maximum number of applications whose complete hours one report reads again. */
 const mostAgain = 20;
-/** Maximum time over which a rate is averaged. */
+/** Maximum time over which samples are averaged. */
 const rateMs = 60_000;
 
 interface Sample {
@@ -47,12 +47,12 @@ interface Sample {
 
 interface CachedMessages {
   readAt: number;
-  /** The complete hours. */
+  /** Messages of the complete hours. */
   readonly over: Map<number, HourlyMessages>;
   samples: Sample[];
 }
 
-/** The messages of applications in the last 24 hours. Complete hours are cached, so that a report reads only the last one or two. */
+/** The messages of applications in the last 24 hours. The counts of complete hours are cached. */
 export class HomeFigures {
   readonly #store: UsageTables;
   readonly #known = new Map<number, CachedMessages>();
@@ -126,7 +126,7 @@ function computeRate(remembered: CachedMessages, hours: readonly HourlyMessages[
   return perSecond(accepted, (now - oldest.at) / 1000);
 }
 
-/** Returns the rate without samples: the average of the current hour, or of the previous one at its start. */
+/** Computes the rate without samples, from the current hour and, in its first minutes, the previous hour. */
 function rateOfHour(hours: readonly HourlyMessages[], now: number): Rate {
   const seconds = (now % hourMs) / 1000;
   const [previous, current] = hours.slice(-2);

@@ -31,7 +31,7 @@ interface FoundNames {
 
 /** Maximum number of series that one search adds to the index. */
 const maxReadAtOnce = 200_000;
-/** Maximum number of names that one search compares, in total and at least in each application. */
+/** Maximum number of names that one search compares: in total, divided among the applications, but at least `each`. */
 const maxCompared = { all: 50_000, each: 200 };
 /** Number of series or names between two pauses. */
 const stride = 1000;
@@ -46,11 +46,11 @@ interface Names {
   text: string;
   /** Index of the beginning of each name. */
   readonly starts: number[];
-  /** The first ordinal to read, by environment. An environment never loses a series. */
+  /** The next ordinal to read, by environment. Series of an environment are never deleted. */
   readonly next: Map<number, number>;
 }
 
-/** Finds the features that were seen. The index only grows by new series. */
+/** Finds the features that were seen by their names. New series extend the index. */
 export class NameIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, Names>();
@@ -108,7 +108,7 @@ function add(names: Names, name: string): void {
 }
 
 /**
- * Searches the names. Names that begin with the first word come first, so they are not lost among too many others.
+ * Searches the names. Names that begin with the first word are compared first, so that the limit does not omit them.
  * @param most maximum number of names to compare
  */
 function* search(

@@ -6,7 +6,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 /** Time slice of a reading, ms. */
 const sliceMs = 10;
 
-/** Interleaves the long reads of one thread. Between time slices only their snapshots are open. */
+/** Runs the readings of one thread in alternating time slices. Between slices, only their snapshots are open. */
 export class ReadingScheduler {
   readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -41,7 +41,7 @@ export interface ReportPool {
 
 export const tooManyReports = 'Too many reports are waiting';
 
-/** Limits of reports. Each running report holds its points and one snapshot. A team has one at a time. */
+/** Limits of reports. A report holds its points in memory, and one snapshot. A team runs one report at a time. */
 const bounds = {
   atOnce: 4,
   waitingEach: 16,
@@ -49,7 +49,7 @@ const bounds = {
   refusals: { each: 'Too many reports of this team are waiting', all: tooManyReports },
 };
 
-/** Limits of exports. A team has one at a time, in addition to its reports, because clients can be slow. */
+/** Limits of exports. A team runs one export at a time, in addition to a report, because clients can be slow. */
 const exportBounds = {
   atOnce: 3,
   waitingEach: 4,
@@ -60,8 +60,7 @@ const exportBounds = {
 /**
  * Returns a pool that starts its thread for the first report or export. Many services make no report for hours, and the
  * thread takes 12 MB. If the thread cannot open the store, that report is refused, and the next report starts another
- * thread.
- * @param parameters of `startReportPool`
+ * thread. The parameters are those of `startReportPool`.
  */
 export function openReportPool(workerFile: string, data: string, failed: (error: unknown) => void): ReportPool {
   const delays = Histogram.shared();
@@ -104,7 +103,7 @@ export async function startReportPool(
     minThreads: 1,
     maxThreads: 1,
     concurrentTasksPerWorker: bounds.atOnce + exportBounds.atOnce + 1,
-    // Running reports share the event loop of the thread, which must not block.
+    // With atomics, an idle worker blocks its thread, and the reports in progress share the event loop of this thread.
     atomics: 'disabled',
   });
   let unable: Refusal | undefined;

@@ -59,7 +59,7 @@ export function make({ name, task }: ReportRequest): Promise<CallResult> {
   return captureResult(() => scheduler.finish(start(task)));
 }
 
-/** Reads a chunk of an export. The last chunk or a failure ends it. */
+/** Reads a chunk of an export. The export ends with its last chunk or with a failure. */
 export function chunk({ id, begin }: ChunkRequest): Promise<CallResult<Chunk>> {
   if (begin !== undefined) underWay.set(id, makeExport(store, begin));
   return captureResult(async () => {
@@ -87,7 +87,7 @@ export async function close(): Promise<void> {
 
 /**
  * Returns a function that releases the memory of finished reports: their garbage, and the pages of the data files that
- * they read. Reports of large stores leave a lot of both, and the runtime would keep them. Call it often, including
+ * they read. Without it, the process would keep this memory, which is large for large stores. Call it often, including
  * during long reports.
  */
 async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<() => void> {

@@ -14,7 +14,7 @@ export interface PackedJson {
 }
 
 interface SharedResult {
-  /** Start time, monotonic, ms. */
+  /** Start of the computation on the monotonic clock, ms. */
   startedAt: number;
   result: Promise<PackedJson>;
   isUnderWay: boolean;
@@ -28,7 +28,7 @@ const maxKept = 64;
 
 /**
  * Shares results among callers. Each result is computed at most once a second, and never twice concurrently. Check the
- * permissions of a caller first: whoever knows the key gets the result.
+ * permissions of a caller first: every caller with the key gets the result.
  */
 export class SharedResults {
   readonly #clock: Pick<Clock, 'monotonic'>;

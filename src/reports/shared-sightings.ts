@@ -13,7 +13,7 @@ interface Batch {
   readonly found: Promise<ReadonlyMap<string, Sights>>;
 }
 
-/** Looks up features. Callers that wait for a running reading of an application share the next one. */
+/** Looks up when features were seen. Callers that arrive during a reading of an application share its next reading. */
 export class SharedSights {
   readonly #reports: Pick<ReportPool, 'make'>;
   readonly #freshen: FreshnessDeps['freshen'];

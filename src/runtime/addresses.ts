@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Splits a valid `HOST:PORT`. An empty host means every IPv4 address.
+ * Splits a valid `HOST:PORT`. An empty host means all local IPv4 addresses.
  * @returns the host without brackets, as socket functions expect
  */
 export function parseAddress(address: string): { host: string; port: number } {
@@ -10,14 +10,14 @@ export function parseAddress(address: string): { host: string; port: number } {
   return { host: host === '' ? '0.0.0.0' : host, port: Number(address.slice(colon + 1)) };
 }
 
-/** HOST:PORT, with an IPv6 host in brackets. */
+/** Formats an authority such as `HOST:PORT`. An IPv6 host is in brackets. */
 export function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**
- * The canonical form of an address: IPv4 unchanged, IPv6 by RFC 5952, and IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as
- * IPv4.
+ * Returns the canonical form of an address: IPv4 unchanged, IPv6 by RFC 5952, and IPv4-mapped IPv6 (`::ffff:192.0.2.1`)
+ * as IPv4.
  * @returns `undefined` for a text that is not an address, or an address with a zone
  */
 export function plainAddress(text: string): string | undefined {
@@ -30,12 +30,12 @@ export function plainAddress(text: string): string | undefined {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-/** The address of a connection without its zone (`%eth0`), which only this machine knows. */
+/** Removes the zone (`%eth0`) from the address of a connection. Only this machine knows its zones. */
 export function withoutZone(address: string): string {
   return address.split('%', 1)[0]!;
 }
 
-/** The eight groups of an IPv6 address without a zone. */
+/** Returns the eight groups of an IPv6 address without a zone. */
 export function parseGroups(address: string): number[] {
   const [left = '', right = ''] = address.split('::');
   const first = numbersIn(left);
@@ -71,8 +71,8 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
 }
 
 /**
- * The key by which unauthenticated senders are counted. The key is an IPv4 address, or the first 64 bits of an IPv6
- * address, because one customer has all addresses with the same 64 bits. Any other text is returned unchanged.
+ * Returns the key by which unauthenticated senders are counted. The key is an IPv4 address, or the first 64 bits of an
+ * IPv6 address, because one customer has all addresses with the same 64 bits. Any other text is returned unchanged.
  */
 export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));
@@ -103,7 +103,7 @@ export class IpNetworks {
     }
   }
 
-  /** Replaces the networks by the networks of another set. Every holder of this object sees the change. */
+  /** Replaces the networks by the networks of another set, also for all other users of this object. */
   become(other: IpNetworks): void {
     this.#list = other.#list;
   }

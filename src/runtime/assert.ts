@@ -1,7 +1,7 @@
 /**
- * A bug: an invariant does not hold, and continuing could make wrong data durable. In a worker the error fails the
- * commit. The batch is refused, and the service stops as for a failing disk (see `StoreHealth`). On the service's
- * thread the error fails the request.
+ * A bug: an invariant does not hold, and continuing could make wrong data durable. In a worker, the error makes the
+ * commit fail. The batch is refused, and the service stops as it does for a failing disk (see `StoreHealth`). On the
+ * service's thread, the error makes the request fail.
  */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';
@@ -9,7 +9,7 @@ export class AssertionError extends Error {
 
 /**
  * Asserts an invariant.
- * @param claim a constant text, so that an assertion that holds costs one comparison
+ * @param claim the invariant, a constant text, so that a valid assertion costs only one comparison
  * @throws {AssertionError} if the invariant does not hold
  */
 export function assert(holds: boolean, claim: string): asserts holds {

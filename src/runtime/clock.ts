@@ -1,13 +1,13 @@
-/** The service's source of time, passed in so that tests control it. */
+/** The source of time of the service. Tests replace it. */
 export interface Clock {
   /** Wall-clock time, milliseconds since the Unix epoch. */
   now(): number;
-  /** Monotonic time in milliseconds from an arbitrary origin, for ages and rates. */
+  /** Monotonic time in milliseconds from an arbitrary origin, to measure ages and rates. */
   monotonic(): number;
 }
 
 export interface TimerClock extends Clock {
-  /** Calls back once after some milliseconds. A waiting callback does not keep the process alive. */
+  /** Calls `callback` once after `ms`. A pending callback does not keep the process alive. */
   after(ms: number, callback: () => void): void;
 }
 

@@ -13,7 +13,7 @@ export function usableCores(read: (path: string) => string = readText, all = ava
   return quota === undefined ? all : Math.max(1, Math.min(all, Math.ceil(quota)));
 }
 
-/** The quota in cores. `undefined` without a quota: the files are missing, or contain `max` or -1. */
+/** Returns the quota in cores; `undefined` without a quota, when the files are missing or contain `max` or -1. */
 function quotaIn(read: (path: string) => string, files: readonly string[]): number | undefined {
   try {
     const [quota, period] = files.flatMap((file) => read(file).trim().split(' ')).map(Number);

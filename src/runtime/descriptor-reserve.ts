@@ -3,13 +3,13 @@ import threads, { Worker } from 'node:worker_threads';
 import { Refusal } from '../contract/errors.ts';
 
 /**
- * File descriptors that are reserved for threads. When a thread starts, connections can have used all other
+ * Number of file descriptors that are reserved for threads. When a thread starts, connections might be using all other
  * descriptors. The reserve is large because a front-end thread can accept connections during the milliseconds in which
  * another thread starts.
  */
 const size = 32;
 
-/** The epoll and the eventfd descriptor of an event loop. Bun ends the process if a new thread cannot open them. */
+/** Number of descriptors of an event loop: epoll and eventfd. Bun ends the process if a new thread cannot open them. */
 const perThread = 2;
 
 const held: number[] = [];
@@ -53,7 +53,7 @@ function hold(): void {
   try {
     while (held.length < wanted) held.push(openSync('/dev/null', 'r'));
   } catch {
-    // The next start of a thread tries again.
+    // The next start of a thread retries.
   }
 }
 
@@ -62,8 +62,8 @@ const napMs = 0.2;
 const mostNaps = 5_000;
 
 /**
- * Blocks this thread for milliseconds, until the new thread has its descriptors. Until then this thread accepts no
- * connections.
+ * Blocks this thread for a few milliseconds, until the new thread has opened its descriptors. Until then, this thread
+ * cannot accept connections.
  */
 function waitForEventLoop(before: ReadonlySet<string>): void {
   const isOpen = () => openDescriptors().some((each) => !before.has(each) && isEvent(each));
@@ -74,11 +74,11 @@ function openDescriptors(): string[] {
   return readdirSync('/proc/self/fd');
 }
 
-/** True for an eventfd, which a thread opens after its epoll descriptor. */
+/** True if a descriptor is an eventfd. A thread opens its eventfd after its epoll descriptor. */
 function isEvent(descriptor: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`) === 'anon_inode:[eventfd]';
   } catch {
-    return false; // Closed since it was listed.
+    return false; // The descriptor was closed after it was listed.
   }
 }

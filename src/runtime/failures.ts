@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 
 /** True for errors of LMDB, and for system errors that LMDB passes on. The `code` of such an error is a number. */
 export function isStoreFailure(error: unknown): boolean {
-  const isOther = error instanceof DOMException; // The code of a DOMException is a number too.
+  const isOther = error instanceof DOMException; // The code of a DOMException is also a number.
   return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
 }
 
@@ -15,8 +15,8 @@ export function toRefusal(error: unknown): Refusal {
 }
 
 /**
- * Logs failed background work that will be retried. A `Refusal` is an expected refusal, logged without its stack.
- * While PostgreSQL is unreachable nothing is logged, because the log already reports the outage.
+ * Logs failed background work that will be retried. A `Refusal` is expected, so it is logged without its stack.
+ * Refusals because of unreachable PostgreSQL are not logged, because the log already reports the outage.
  */
 export function logFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
   if (!(error instanceof Refusal)) log.warn(message, { error });

@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** An item with its weight, for example 1 or its bytes. */
+/** An item with its weight, which is 1 or, for example, the item's bytes. */
 interface QueuedItem<T> {
   readonly item: T;
   readonly weight: number;
@@ -14,7 +14,7 @@ interface Queue<T> {
 export class RoundRobin<T> {
   /** Weight of all waiting items. */
   weight = 0;
-  /** Queues by owner. The owner that is served next is first. */
+  /** Queues by owner. The first owner is served next. */
   readonly #queues = new Map<string, Queue<T>>();
 
   getWeight(owner: string): number {
@@ -52,13 +52,13 @@ export class RoundRobin<T> {
 }
 
 interface QueueBounds {
-  /** Maximum number of tasks that run at the same time, at most one of each owner. */
+  /** Maximum number of tasks that run at the same time. An owner has at most one running task. */
   readonly atOnce: number;
   /** Maximum number of waiting tasks of one owner. */
   readonly waitingEach: number;
   /** Maximum number of waiting tasks of all owners. */
   readonly waitingAll: number;
-  /** Messages of the refusals. `each` is for an owner that queues too much, `all` for too much data of all owners. */
+  /** Messages of the refusals: `each` if one owner queues too many tasks, `all` if all owners together do. */
   readonly refusals: { readonly each: string; readonly all: string };
 }
 

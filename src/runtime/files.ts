@@ -17,7 +17,7 @@ export function readTextFile(file: string | 0): string {
 
 /**
  * The file status of a path; `undefined` if the path does not exist.
- * @throws {Error} if this user has no access. The path can exist then
+ * @throws {Error} if this user has no access. In this case, the path might exist
  */
 export function findStatus(path: string): Stats | undefined {
   return readable(path, () => {
@@ -36,7 +36,7 @@ export function isPresent(path: string): boolean {
   return findStatus(path) !== undefined;
 }
 
-/** @throws {Error} that names the owner, if this user has no permission to read the path */
+/** @throws {Error} with the owner of the path, if this user has no permission to read the path */
 export function readable<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -51,8 +51,8 @@ export function isDenied(error: unknown): boolean {
 }
 
 /**
- * Explains why a path is not accessible, and names the owner of the obstacle: the path, or the deepest visible
- * directory.
+ * Explains why a path is not accessible. The text contains the owner of the path or, if the path is not visible, of the
+ * deepest visible directory.
  */
 export function permissionDenied(path: string): string {
   for (let at = path; ; at = dirname(at)) {
@@ -71,7 +71,7 @@ function seen(path: string): Stats | undefined {
   }
 }
 
-/** Returns the name of a user. Users from sources other than this file, such as LDAP, are shown by number. */
+/** Returns the name of a user. Returns the user id for a user from another source, such as LDAP. */
 function findUserName(uid: number): string {
   const users = seen('/etc/passwd') && readFileSync('/etc/passwd', 'utf8');
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users ?? '')?.[1] ?? `user ${uid}`;

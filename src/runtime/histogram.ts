@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 export interface Totals {
-  /** Number of values in each bucket; the last one counts values above the last bound. */
+  /** Number of values in each bucket. The last bucket contains the values above the last bound. */
   readonly counts: readonly number[];
   readonly count: number;
   readonly sum: number;
@@ -13,25 +13,25 @@ export const seconds: readonly number[] = [
 ];
 
 /**
- * Counts values in buckets. The counts are 64-bit floats in one array: counting allocates nothing, and a packet count
- * can exceed 32 bits.
+ * Counts values in buckets. The counts are 64-bit floats in one array, so that counting allocates nothing, and a packet
+ * count can exceed 32 bits.
  */
 export class Histogram {
   /** The upper bound of each bucket, in ascending order. */
   readonly bounds: readonly number[];
-  /** Memory that other threads share to count in the same histogram. */
+  /** Shared memory of the counts, with which another thread can count in the same histogram. */
   readonly memory: ArrayBufferLike;
-  /** A count for each bucket, one for values above the last bound, and the sum. */
+  /** The count of each bucket, the count of values above the last bound, and the sum of all values. */
   readonly #cells: Float64Array;
 
-  /** @param memory of a histogram with the same bounds. One thread writes to the memory, and any thread can read it */
+  /** @param memory of a histogram with the same bounds. One thread may write to it; any thread can read it */
   constructor(bounds: readonly number[] = seconds, memory?: ArrayBufferLike) {
     this.bounds = bounds;
     this.memory = memory ?? new ArrayBuffer(8 * (bounds.length + 2));
     this.#cells = new Float64Array(this.memory);
   }
 
-  /** A histogram whose memory can be passed to another thread. */
+  /** Creates a histogram whose memory can be passed to another thread. */
   static shared(bounds: readonly number[] = seconds): Histogram {
     return new Histogram(bounds, new SharedArrayBuffer(8 * (bounds.length + 2)));
   }
@@ -65,10 +65,7 @@ export class Histogram {
 /** Interval between measurements, ms. */
 const everyMs = 100;
 
-/**
- * Measures the delay of this thread's event loop. @param delays receives seconds @returns a function that stops the
- * measurement
- */
+/** Measures the delay of this thread's event loop, in seconds. @returns a function that stops the measurement */
 export function watchLoop(delays: Histogram, clock: Pick<Clock, 'monotonic'>): () => void {
   let due = clock.monotonic() + everyMs;
   const timer = setInterval(() => {

@@ -10,7 +10,7 @@ type LogFormat = NonNullable<Settings['logFormat']>;
 /** The fields of a line, in addition to its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes one line at a time. A message is fixed text; variable parts are fields. */
+/** Writes one line at a time. A message is a constant text. Variable parts are fields. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -22,7 +22,8 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const maxDepth = 4;
 
 /**
- * Creates the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or its text form.
+ * Creates the log. A line is the JSON object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or the same
+ * object formatted as text.
  * @param level the lowest level that is written; specify a function if the level can change
  * @param write receives one line with its newline
  */
@@ -70,15 +71,15 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 /**
- * True if the message of an error is sufficient. Failures of the disk, the network or a database have a `code` and need
- * no stack. A stack shows the location of a defect. A code that begins with `ERR_` comes from the runtime and means a
- * defect.
+ * True if the message of an error is sufficient without a stack. Failures of the disk, the network or a database have a
+ * `code`. Other errors are defects, whose location the stack shows. A code that begins with `ERR_` comes from the
+ * runtime, and also means a defect.
  */
 function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
   return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
 }
 
-/** Rounds to three decimals, or to three digits below one. A clock returns sixteen digits, most of them noise. */
+/** Rounds to three decimals, or to three digits if below one. Most of the sixteen digits of a clock are noise. */
 function rounded(value: number): number {
   if (Number.isInteger(value) || !Number.isFinite(value)) return value;
   return Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(3));
@@ -89,10 +90,10 @@ const secretWords = new Set(
     ' ',
   ),
 );
-/** Suffixes that make such a name harmless: `keyId` and `tokenCount` are not secret. */
+/** Last words that make the name of a field harmless: `keyId` and `tokenCount` are not secret. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
-/** True if a field of this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
+/** True if a field with this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
 function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -128,7 +129,7 @@ interface LoggedError {
 
 const word = /^[\w.:;,/@+*%-]+$/;
 
-/** Stack traces go on separate lines. */
+/** Formats a value, and adds its stack traces to `stacks`, which become separate lines. */
 function shown(value: unknown, stacks: string[]): string {
   if (isError(value)) {
     stacks.push(...placesIn(value.stack).map((line) => `    ${harmless(line.trim())}`));
@@ -161,8 +162,8 @@ function harmless(text: string): string {
 }
 
 /**
- * Redirects console output of libraries to the log, as one JSON line each. For example, lmdb prints the error of a
- * failed commit to the console, over several lines.
+ * Redirects console output of libraries to the log, with one line for each output. For example, lmdb prints the error
+ * of a failed commit to the console on several lines.
  * @returns a function that restores the console
  */
 export function logConsole(log: Log, target: Console = console): () => void {
@@ -170,7 +171,7 @@ export function logConsole(log: Log, target: Console = console): () => void {
   const into =
     (level: keyof Log) =>
     (...said: unknown[]) =>
-      log[level]('console output of a library', { text: util.format(...said) }); // Bun loads its formatter when `format` is read.
+      log[level]('console output of a library', { text: util.format(...said) }); // Reading `format` loads Bun's formatter.
   const own = { error: into('error'), warn: into('warn'), info: into('info'), log: into('info') };
   Object.assign(target, { ...own, debug: into('debug') });
   return () => void Object.assign(target, { error, warn, info, log: print, debug });
@@ -184,13 +185,13 @@ export function shareLogFormat(format: LogFormat): void {
   setEnvironmentData(name, format);
 }
 
-/** The log of a worker thread, to standard error, in the format of the process. @param level as for `createLog` */
+/** Creates the log of a worker thread on standard error, in the process's format. @param level as for `createLog` */
 export function threadLog(level: LogLevel | (() => LogLevel)): Log {
   const format = (getEnvironmentData(name) as LogFormat | undefined) ?? 'json';
   return createLog(level, write, systemClock, format);
 }
 
-/** Writes the line, or drops it if standard error is a closed or full pipe, so that the thread can continue. */
+/** Writes a line to standard error. If that is a closed or full pipe, drops the line, so that the thread continues. */
 function write(line: string): void {
   try {
     writeSync(standardError, line);

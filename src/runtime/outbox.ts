@@ -4,8 +4,8 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Sends the changes that its owner collects. Up to a rate, changes are sent immediately. Above the rate, changes are
- * sent together within a second, so that a busy thread does not keep the receiver busy as well.
+ * Decides when the changes that its owner collects are sent. Up to a rate, changes are sent immediately. Above the
+ * rate, changes are sent together within a second, so that a busy thread does not keep the receiver busy, too.
  */
 export class Outbox {
   readonly #clock: TimerClock;

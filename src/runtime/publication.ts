@@ -12,7 +12,7 @@ export interface PublicationEnd {
 }
 
 /**
- * Creates a channel from one thread to another. Each end can be passed to a thread, with its port in the transfer list.
+ * Creates a channel from one thread to another. Each end can be passed to a thread if its port is in the transfer list.
  * The receiver applies the messages when it needs the current state.
  */
 export function publication(): Publication {
@@ -29,8 +29,8 @@ export class Publisher<Message> {
   }
 
   /**
-   * Publishes a clone of the message, in which shared memory is shared. The next `catchUp` of the subscriber applies
-   * the message.
+   * Publishes a clone of the message. Shared memory in the message is not copied. The next `catchUp` of the subscriber
+   * applies the message.
    */
   publish(message: Message): void {
     const { port, version } = this.#end;
@@ -45,9 +45,9 @@ export class Publisher<Message> {
 }
 
 /**
- * Applies the messages of a publisher in order. Published messages are applied before `catchUp` returns, or otherwise
- * in an iteration of the event loop. The port has no listener, because the event loop could take several messages
- * together and deliver them after a call of `catchUp`.
+ * Applies the messages of a publisher in order. Messages are applied by a call of `catchUp` or, without a call, by the
+ * event loop. The port has no listener, because the event loop could take several messages together and deliver them
+ * only after a call of `catchUp`.
  */
 export class Subscriber<Message> {
   readonly #end: PublicationEnd;
@@ -78,10 +78,10 @@ export class Subscriber<Message> {
     while (!this.#closed && Atomics.load(version, 0) !== this.#applied) {
       const received = receiveMessageOnPort(port);
       if (received === undefined) {
-        this.close(); // The publisher has closed its end.
+        this.close(); // The publisher has closed the channel.
         return;
       }
-      this.#applied = (this.#applied + 1) | 0; // Overflows like the counter in shared memory.
+      this.#applied = (this.#applied + 1) | 0; // This counter overflows as the counter in shared memory does.
       this.#apply(received.message as Message);
     }
   }

@@ -1,13 +1,13 @@
 /**
- * A date and time with an offset from UTC: RFC 3339 §5.6, in which `T` and `Z` can be lower case. The colon of the
- * offset is optional, as in the format of PHP.
+ * Matches a date and time with an offset from UTC (RFC 3339 §5.6), whose `T` and `Z` can be lower case. The colon of
+ * the offset is optional, because PHP omits it.
  */
 const pattern = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:?\d\d)$/i;
 
 /**
  * Parses an RFC 3339 time.
- * @returns Unix ms with the microseconds as a fraction, or `undefined` for an invalid text. A leap second counts as the
- * second after it.
+ * @returns Unix ms with the microseconds as a fraction, or `undefined` for an invalid text. A leap second is parsed as
+ * the next second.
  */
 export function parseTime(text: string): number | undefined {
   if (!pattern.test(text)) return undefined;
@@ -39,7 +39,7 @@ function digits(text: string, from: number, to: number): number {
   return number;
 }
 
-/** The nanoseconds in the fraction of a time, which begins at its 20th character. */
+/** Parses the fraction of a time as nanoseconds. The fraction begins at the 20th character of the text. */
 function parseNanos(text: string): number {
   if (text[19] !== '.') return 0;
   let nanos = 0;
@@ -51,7 +51,7 @@ function parseNanos(text: string): number {
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
 
-/** The offset of a time from UTC in seconds; `undefined` for an invalid offset. */
+/** Parses the offset of a time from UTC to seconds; returns `undefined` for an invalid offset. */
 function parseOffset(text: string): number | undefined {
   const { length } = text;
   if (!isDigit(text.charCodeAt(length - 1))) return 0;
@@ -63,13 +63,13 @@ function parseOffset(text: string): number | undefined {
   return (text[from] === '-' ? -60 : 60) * (hour * 60 + minute);
 }
 
-/** A time in the formats of senders: the seconds and the zone are optional. */
+/** Matches a time in the formats of senders, whose seconds and zone are optional. */
 const sentPattern = /^(\d{4}-\d\d-\d\dt\d\d:\d\d)(:\d\d(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i;
 
 export interface SentTime {
   /** The time as returned by `parseTime`. */
   readonly at: number;
-  /** False if the text has no zone; UTC is then assumed. */
+  /** False if the text has no zone. UTC is then assumed. */
   readonly hasZone: boolean;
 }
 
@@ -84,9 +84,9 @@ export function parseSentTime(text: string): SentTime | undefined {
 }
 
 /**
- * Converts whole seconds and nanoseconds to Unix ms. The result keeps microseconds, the resolution of a double, so the
- * same time is the same number on every transport. A time finer than a millisecond remains finer: if its microseconds
- * are zero and its nanoseconds are not, it is moved one microsecond later.
+ * Converts whole seconds and nanoseconds to Unix ms. The result has whole microseconds, because a double has no higher
+ * resolution. The same time is therefore the same number on every transport. A time with nanoseconds but without
+ * microseconds becomes one microsecond later, so that it is still finer than a millisecond.
  */
 export function unixMs(seconds: number, nanos: number): number {
   const micros = Math.floor(nanos / 1000);

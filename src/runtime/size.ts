@@ -4,7 +4,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['KiB', 1_024],
 ]);
 
-/** Parses 65536, "65536" and, with `suffixes`, "64KiB". @returns NaN for an invalid size */
+/** Parses a size such as 65536, "65536" or, with `suffixes`, "64KiB". @returns NaN for an invalid size */
 export function parseSize(raw: unknown, suffixes: boolean): number {
   if (typeof raw === 'number') return raw;
   const [, digits, unit] = /^(\d+)(KiB|MiB|GiB)?$/.exec(typeof raw === 'string' ? raw : '') ?? [];
@@ -12,7 +12,7 @@ export function parseSize(raw: unknown, suffixes: boolean): number {
   return Number(digits) * (units.get(unit ?? '') ?? 1);
 }
 
-/** Formats a byte count in the largest unit that divides it: 65536 is 64KiB, 1000 stays 1000. */
+/** Formats a byte count in the largest unit that divides it: `64KiB` for 65536, but `1000` for 1000. */
 export function showSize(bytes: number): string {
   for (const [unit, size] of units) {
     if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;

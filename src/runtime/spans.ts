@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Span {
-  /** W3C Trace Context. Other services use the header to continue the trace. */
+  /** Header of W3C Trace Context, with which another service continues the trace. */
   readonly traceparent: string;
   startChild(name: string, what?: ChildSpanOptions): Span;
   /** @param error the failure, if the work failed. A string is the type of the error */
@@ -21,7 +21,7 @@ export function currentSpan(): Span | undefined {
   return current.getStore();
 }
 
-/** Runs work in a span. Without a span, the work is in no span, even if another request started the work. */
+/** Runs work in a span. If `span` is `undefined`, the work is not traced, even if a traced request started the work. */
 export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }

@@ -12,7 +12,7 @@ export type Actions<Names extends PropertyKey = string> = {
 
 export const closing = 'close';
 
-/** The result of an action. Errors lose their class and code between threads, so the result has their data. */
+/** The result of an action. An error loses its class and code between threads, so the result contains them as data. */
 export type CallResult<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
@@ -31,7 +31,7 @@ export function describeFailure(error: unknown): Failure {
   return { message, stack, code, isRefusal: error instanceof Refusal, retryAfter };
 }
 
-/** Restores an error. A refusal is restored as a `Refusal`. Other errors keep their code. */
+/** Creates an error from the data of a result. A refusal becomes a `Refusal` again. Other errors keep their code. */
 export function restoreError({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
   if (isRefusal) return new Refusal(code as RefusalCode, message, retryAfter);
   return Object.assign(new Error(message), { stack, code });
@@ -45,7 +45,7 @@ export async function captureResult<T>(work: () => T | Promise<T>): Promise<Call
   }
 }
 
-/** @throws {Error} the error restored by `restoreError` */
+/** @throws {Error} the failure of the action, restored by `restoreError` */
 export function unwrapResult<T>(result: CallResult<T>): T {
   if (result.ok) return result.value;
   throw restoreError(result.failure);
@@ -55,7 +55,7 @@ export interface Call {
   readonly id: number;
   readonly name: string;
   readonly task: unknown;
-  /** Creation time: `threadTime`. */
+  /** Time of the call, as returned by `threadTime`. */
   readonly at: number;
 }
 
@@ -64,16 +64,14 @@ export interface CallResponse {
   readonly result: CallResult;
 }
 
-/**
- * Indexes of the counters in shared memory. Each counter is the number of items that a thread has put into the channel.
- */
+/** Indexes of the counters in shared memory. Each counts the calls or responses that a thread has sent. */
 export const signals = { calls: 0, responses: 1 } as const;
 
 export interface CallChannel {
   readonly port: MessagePort;
   /** See `signals`. */
   readonly signal: Int32Array;
-  /** Memory of the histogram in which the thread counts its delays, seconds. */
+  /** Memory of the histogram in which the thread counts the delays of its event loop in seconds. */
   readonly delays: ArrayBufferLike;
 }
 
@@ -89,7 +87,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   #calls = 0;
   #ended: CallResult<never> | undefined;
 
-  /** @param actions the functions that the other end calls. An action named `close` is the last call */
+  /** @param actions the functions that the other end calls. The action named `close` is called last */
   constructor({ port, signal }: Pick<CallChannel, 'port' | 'signal'>, actions: object = {}) {
     this.#port = port;
     this.#signal = signal;
@@ -131,7 +129,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
     resolve?.(result);
   }
 
-  /** Fails all pending and later calls, because no responses will arrive. */
+  /** Rejects all pending and later calls, because no more responses will arrive. */
   protected end(reason: string): void {
     if (this.#ended !== undefined) return;
     const ended = { ok: false, failure: describeFailure(new Error(reason)) } as const;
@@ -149,19 +147,16 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   }
 }
 
-/**
- * Returns the data with which a `WorkerThread` started this thread. From then on, console output of this thread goes to
- * the log.
- */
+/** Returns the data with which a `WorkerThread` started this thread. Console output then goes to the log. */
 export function threadStart<Start extends object>(): Start & { readonly channel: CallChannel } {
   logThreadConsole();
   return workerData as Start & { readonly channel: CallChannel };
 }
 
 /**
- * Responds to calls in order, one at a time, until a call named `close` has its response. Between calls the thread
- * sleeps, and no timer or other event fires in the thread.
- * @param onWake called after the calls of each wake; `observe` counts a delay since a time (`threadTime`)
+ * Responds to calls in order, one at a time, until it has responded to a call of `close`. The thread sleeps between
+ * calls, and no timers or other events are processed in it.
+ * @param onWake called after the calls of each wake; `observe` counts the delay since a time from `threadTime`
  */
 export function serveCalls(
   { port, signal, delays }: CallChannel,

@@ -11,11 +11,12 @@ import {
 } from './thread-calls.ts';
 
 /**
- * A long-lived thread, and the calls to it. Its module responds either with `serveCalls`, in order, or as the other end
- * of `ThreadCalls`. Functions that any thread can run are called through Piscina, which replaces threads that stop.
+ * A long-lived thread, and the calls to it. The module of the thread responds to calls either in order, with
+ * `serveCalls`, or in any order, as the other end of `ThreadCalls`. Functions that any thread can run are called
+ * through Piscina, which replaces threads that stop.
  */
 export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {
-  /** Delays of the thread's event loop, seconds: see `CallChannel`. */
+  /** Delays of the thread's event loop in seconds: see `CallChannel`. */
   readonly delays: Histogram;
   /** Resolves with the reason once the thread has stopped. */
   readonly ended: Promise<string>;
@@ -36,7 +37,7 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
     const channel: CallChannel = { port: port2, signal, delays: delays.memory };
     const workerData = { ...data, channel };
     const transferList = [port2, ...ports];
-    // `smol` of Bun: the heap of a thread that handles many short-lived batches otherwise grows by 45 MB before it is collected.
+    // Bun's `smol` collects garbage earlier. The heap of a thread with many batches otherwise grows by 45 MB.
     const heap = { smol: true };
     const worker = new threads.Worker(file, { name: threadName(file), workerData, transferList, ...heap });
     super({ port: port1, signal }, actions);
@@ -54,13 +55,13 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
     });
   }
 
-  /** The shared memory whose word `signals.calls` wakes the thread when it changes: see `serveCalls`. */
+  /** The shared memory of the signals. A change of its word `signals.calls` wakes the thread: see `serveCalls`. */
   get bell(): Int32Array {
     return this.#signal;
   }
 
   /**
-   * Takes the responses that have arrived, before the event loop delivers them. Without responses, a call costs one
+   * Processes the responses that have arrived before the event loop delivers them. Without responses, a call costs one
    * read of shared memory.
    */
   collect(): void {

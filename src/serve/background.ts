@@ -66,14 +66,14 @@ function listUpkeepTasks(core: Core, rest: Pause): readonly (() => Promise<unkno
   return [sweeping, keepingUp, async () => core.backups?.keep(rest)];
 }
 
-/** Lists the tasks that are repeated, each with its interval (ms). */
+/** Lists the repeated tasks, each with its interval in ms. */
 function listTimedTasks(
   core: Core,
   grpc: GrpcListener,
   status: ServiceStatus,
 ): readonly (readonly [everyMs: number, run: () => unknown])[] {
   const { config, accounts, usage, health, usageStore, signingKeys, log } = core;
-  /** Runs a task and logs its failure. The task is repeated at the next interval. */
+  /** Returns a function that runs a task and logs its failure. The timer runs the task again. */
   const attempt = (failure: string, run: () => Promise<unknown>) => () =>
     run().catch((error) => logFailure(log, failure, error));
   const resetPasswords = () =>
@@ -84,7 +84,7 @@ function listTimedTasks(
   const foldForBackups = async () => {
     if (health.ready) await handleFoldRequests(config.data, () => usageStore.freshen());
   };
-  // Each commit checks the files, too.
+  // Each commit also checks the files.
   const checkFiles = () => {
     try {
       for (const { lmdb } of [accounts, usage]) lmdb.fileIdentity.check();
@@ -97,7 +97,7 @@ function listTimedTasks(
     [500, attempt('folding the journal for a backup failed', foldForBackups)],
     [1000, () => grpc.setServing(checkReadiness(core).counting.ready)],
     [1000, () => status.look()],
-    [1000, () => core.intake.flushLedger()], // Commits include the ledger, too.
+    [1000, () => core.intake.flushLedger()], // Commits also write the ledger.
     [1000, checkFiles],
     [2000, attempt('reading the signing keys failed', () => signingKeys.refresh())], // See `flagmeter signing-keys rotate`.
     [10_000, () => core.readers.forEach((each) => void each.look())],
@@ -118,7 +118,7 @@ function forgetDeleted({ counting, front }: Core, { application, environments, w
   counting.messages.forget(application);
 }
 
-/** Owner of webhook reports. The report thread serves this owner and the teams round robin. */
+/** Owner of webhook reports in the report thread, which serves this owner and the teams round robin. */
 const webhookReports = 'webhooks';
 
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
@@ -144,13 +144,13 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
   ];
 }
 
-/** Pause between two steps, ms, so that the scan takes a small share of the report thread and the disk. */
+/** Pause between two steps in ms. It limits the scan to a small share of the report thread and the disk. */
 const betweenStepsMs = 20;
 
-/** Owner of the scan. The report thread serves this owner and the teams round robin. */
+/** Owner of the scan in the report thread, which serves this owner and the teams round robin. */
 const scanOwner = '';
 
-/** Reads the whole usage store in the background, to find damage before a request does. */
+/** Reads the whole usage store in the background, to find damage before requests meet it. */
 async function scanUsage({ usage, reports, log }: Core, rest: Pause): Promise<void> {
   let inOrder = true;
   for (const table of listTables(usage)) {

@@ -40,7 +40,7 @@ interface BindDeps {
   readonly engine: HttpEngine;
   readonly clock: Clock;
   readonly log: Log;
-  /** The connections of this process, if the runtime shows them. */
+  /** The connections of this process; `undefined` if the runtime does not show them. */
   readonly descriptors?: Descriptors | undefined;
 }
 
@@ -51,23 +51,23 @@ interface BindDeps {
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
-  /** The listener that front-end threads join. */
+  /** Options of the listener whose address front-end threads share, if any. */
   readonly shared: ListenOptions | undefined;
   readonly trusted: IpNetworks;
   /** Expiry of the certificate in use, Unix ms; `undefined` without TLS. */
   certificateExpiry(): number | undefined;
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
-  /** Starts serving: HTTP by the dispatch of the hosts of each listener, gRPC by the services that take its data. */
+  /** Starts serving HTTP, with the dispatch for the hosts of each listener, and gRPC, with the services of `deps`. */
   serve(dispatches: ReadonlyMap<readonly ServedHost[], Dispatch>, deps: FormatDeps): void;
   /**
-   * Rereads the TLS files, for new connections.
+   * Reads the TLS files again. New connections use them.
    * @returns false if TLS is not configured
    * @throws {Error} if the files cannot be used; the current files stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
   /**
-   * Stops accepting on the address that other threads have joined. Call this once those threads listen.
+   * Stops accepting connections on the address that other threads share. Call this when those threads listen.
    * @param others the listeners of these threads, which `renewTls` also renews from then on
    */
   handOver(others: Renewable): void;
@@ -77,7 +77,7 @@ export interface BoundListeners {
 }
 
 /**
- * Reads the TLS files and binds every address.
+ * Reads the TLS files, and binds every address.
  * @throws {UsageError} if an address needs a public URL that is not set
  * @throws {Error} if a file or an address cannot be used; nothing stays open
  */
@@ -148,7 +148,7 @@ function listSecured(listeners: readonly HostListener[]): readonly Renewable[] {
 /** Maximum time for the requests that arrived during startup, ms. */
 const handOverGraceMs = 10_000;
 
-/** Stops accepting on the shared address, without waiting for busy connections. */
+/** Stops accepting connections on the shared address, without waiting for busy connections. */
 function leaveShared(listeners: readonly HostListener[]): readonly HostListener[] {
   for (const { listener, shared } of listeners) if (shared) void listener.close(handOverGraceMs);
   return listeners.filter(({ shared }) => shared === undefined);
@@ -176,7 +176,7 @@ const healthRouter = createRouter(
   routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
-/** Handles requests during startup: health, preflights, and 503 for all others. Pages can read the 503 of a packet. */
+/** Handles requests during startup: health, preflights, and 503 for all others. Pages may read the 503 for a packet. */
 const starting: Dispatch = (request) => {
   if (['/healthz', '/readyz'].includes(request.path)) return healthRouter(request);
   if (!request.path.endsWith(telemetryPath)) return problem(notStarted);

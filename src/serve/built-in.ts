@@ -4,21 +4,16 @@ import type { ConsoleIndex } from '../console/host/pages.ts';
 import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 
-/**
- * Path of the workers in the executable, set by the build. If the path is not set, the workers are next to this bundle.
- */
+/** Path of the workers in the executable, set by the build. Without this path, the workers are next to this bundle. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
-/**
- * Folder of other files in the executable, set by the build. If the folder is not set, the files are next to this
- * bundle.
- */
+/** Folder of other files in the executable, set by the build. Without this folder, they are next to this bundle. */
 declare const FLAGMETER_FILES: string | undefined;
 
-/** The console, set by the build. `console.bin` has its content. */
+/** Index of the console's files, set by the build. `console.bin` contains the files. */
 declare const FLAGMETER_CONSOLE: ConsoleIndex;
 
-/** The sender for pages, set by the build. */
+/** The script that sends packets from web pages, set by the build. */
 declare const FLAGMETER_SNIPPET: SnippetFiles;
 
 export function builtIn(): Pick<ServiceDeps, 'workerFile' | 'bundle' | 'snippet'> {

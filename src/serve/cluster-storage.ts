@@ -37,10 +37,10 @@ const joinMs = 20_000;
 const snapshotBytes = 2 ** 26;
 
 /**
- * Opens a data directory as a node. For an empty directory, this waits until PostgreSQL is reachable.
+ * Opens a data directory as a node. If the directory is empty, the function waits until PostgreSQL is reachable.
  * @returns the storage and the clock of PostgreSQL; `undefined` if the process must stop
  * @throws {UsageError} for an invalid URL
- * @throws {Error} if the directory, PostgreSQL or the key file must not be used; nothing is written
+ * @throws {Error} if the directory, PostgreSQL or the key file must not be used. Nothing was written then
  */
 export async function openCluster(
   deps: ClusterDeps,
@@ -52,7 +52,7 @@ export async function openCluster(
   let isOpen = false;
   const told = toldToStop.then(async () => {
     isTold = true;
-    if (!isOpen) await link.close(); // PostgreSQL possibly does not respond.
+    if (!isOpen) await link.close(); // PostgreSQL might not respond.
     return false;
   });
   const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
@@ -88,7 +88,7 @@ class PostgresLink {
   readonly address: PostgresAddress;
   readonly name: string;
   readonly clock: SharedClock;
-  /** The database. It is read on the first connection; `undefined` before the first connection. */
+  /** Data from the database. It is read on the first connection, and `undefined` until then. */
   found: { readonly id: string; readonly secret: Buffer; readonly stored: string } | undefined;
   /** The database id in the data directory, if any. */
   known: string | undefined;
@@ -165,7 +165,7 @@ class ClusterStorage implements Storage {
       setAside: () => this.#openSetAside(deps).keep('accounts'),
     });
     const started = accountStore.start();
-    if (this.#link.found !== undefined) await started; // Otherwise the node counts immediately.
+    if (this.#link.found !== undefined) await started; // Otherwise, the node starts without PostgreSQL.
     return accountStore;
   }
 
@@ -180,7 +180,7 @@ class ClusterStorage implements Storage {
       log.warn('no usage store found: loading it from PostgreSQL', { data: config.data });
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
-    // The clock of PostgreSQL is unknown; it can be behind by up to this time.
+    // The clock of PostgreSQL is unknown. It might be slower than this clock by up to `maxSkewMs`.
     const watermark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
@@ -248,7 +248,7 @@ class ClusterStorage implements Storage {
   }
 }
 
-/** Joins before the node is ready. While PostgreSQL is unreachable, the node counts packets, and joins later. */
+/** Joins the cluster before the node is ready. If PostgreSQL is unreachable, the node counts and joins later. */
 async function joinOrCount(usage: ClusterUsage, link: PostgresLink, refused: (reason: string) => void): Promise<void> {
   try {
     if (link.found !== undefined && (await usage.joined(joinMs))) return;
@@ -261,7 +261,7 @@ async function joinOrCount(usage: ClusterUsage, link: PostgresLink, refused: (re
   usage.joined(2 ** 31 - 1).catch((error: Error) => refused(error.message));
 }
 
-/** The HMAC key of digests, from the database. The directory keeps a copy, to count while PostgreSQL is unreachable. */
+/** Returns the HMAC key of digests from the database, or its copy in the directory if PostgreSQL is unreachable. */
 function readDigestSecret({ found }: PostgresLink, spool: Spool): Buffer {
   const { lmdb, meta } = spool.store;
   if (found !== undefined && (spool.postgresId ?? found.id) === found.id) {

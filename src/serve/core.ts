@@ -50,7 +50,7 @@ import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
 export interface ServiceDeps extends StorageDeps {
   readonly bundle: ConsoleBundle;
   readonly snippet: SnippetFiles;
-  /** The storage. Default: the data directory. */
+  /** The storage; by default, the data directory. */
   readonly storage?: Storage;
   /** Copies the audit log to files. */
   readonly audit?: AuditExport | undefined;
@@ -66,15 +66,15 @@ export interface Core extends CoreDeps {
   readonly directory: Directory;
   readonly signingKeys: KeyRing;
   readonly usageStore: UsageStore;
-  /** The store that reports read. */
+  /** The usage store, from which reports are computed. */
   readonly usage: UsageStore['store'];
   readonly health: StoreHealth;
   /** The LMDB environments of the stores, by name. */
   readonly environments: Readonly<Record<string, LmdbEnvironment>>;
   readonly readers: readonly ReaderWatch[];
-  /** The delays of due tasks in the main thread, seconds. */
+  /** Delays of due tasks in the main thread, in seconds. */
   readonly mainDelays: Histogram;
-  /** The threads for which other threads wait. */
+  /** The threads on which other threads wait, with the delays of their event loops. */
   readonly threads: readonly { readonly name: string; readonly delays: Histogram }[];
   readonly apiRates: KeyedLimits;
   readonly clientRates: ClientRates;
@@ -92,7 +92,7 @@ export interface Core extends CoreDeps {
   readonly issuers: Issuers;
   readonly providers: Providers;
   readonly providerClient: ProviderClient;
-  /** True if the service is about to stop: load balancers should use another server. */
+  /** `isNear` is true if the service is about to stop, so that load balancers use another server. */
   readonly shutdown: { isNear: boolean };
   readonly backups: Schedule | undefined;
   readonly disks: DiskWatch;
@@ -106,7 +106,7 @@ export async function openCore(given: CoreDeps): Promise<Core> {
   const health = new StoreHealth({ log, fatal, data: config.data, clock, changed });
   const accounts = await openAccounts({ ...deps, storage }, health);
   const findLane = laneFinder(config, () => intake);
-  let settledHere = async () => {}; // The lanes do not exist before the usage store is open.
+  let settledHere = async () => {}; // The journal lanes do not exist before the usage store is open.
   const settled = async () => void (await Promise.all([settledHere(), front.settled()]));
   const usageStore = await explainDamage(config.data, 'usage', () =>
     storage.openUsage(deps, { ...accounts, health, findLane, settled }),
@@ -162,18 +162,18 @@ export function formatDeps({ config, counting, usage, directory, log, ...core }:
 }
 
 function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
-  // A log of every commit is slow: for debugging only.
+  // Logging every commit is slow, so it is for debugging only.
   const debug = config.logLevel === 'debug' ? log : undefined;
   return { log: debug, slow: { fromMs: config.slowCommit, log }, others: front.queues };
 }
 
-/** Returns a function that finds the lane of an application. With a collector, the lane records spans of requests. */
+/** Returns a function that finds the journal lane of an application. With a collector, the lane records spans. */
 function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
   const findLane = (application: number) => intake().findLane(application);
   return otlpEndpoint === undefined ? findLane : (application: number) => tracedLane(findLane(application));
 }
 
-/** @throws {Error} if the accounts cannot be read; the storage is closed then */
+/** @throws {Error} if the accounts cannot be read. The storage is then closed */
 async function openAccounts(deps: ServiceDeps & { readonly storage: Storage }, health: StoreHealth) {
   const { storage, config } = deps;
   try {
@@ -219,7 +219,7 @@ export async function closeCore(core: Core): Promise<void> {
   await core.storage?.close?.();
 }
 
-/** Records the last use of keys. A failure loses no other data. */
+/** Writes the last uses of keys to disk. A failure is logged only, because no other data is lost. */
 export async function flushLastUses({ directory, log }: Pick<Core, 'directory' | 'log'>): Promise<void> {
   try {
     await directory.flush();
@@ -261,7 +261,7 @@ function openRates({ rate, burst }: Config, front: FrontThreads): RateLimits {
   return new SharedRateLimits(rate, burst, (limit) => front.shareLimit(limit));
 }
 
-/** The parts that count packets and reports of every transport. */
+/** Creates the services that count packets and reports of every transport. */
 function createCountingServices(
   { config, clock, front }: CoreDeps,
   {
@@ -302,7 +302,7 @@ const issuerDeadlineMs = 5000;
 /** Maximum size of a discovery document, a key set or another document of an issuer. */
 const maxIssuerBytes = 256 * 1024;
 
-/** The parts that read from issuers: identity providers and issuers of workload identity. */
+/** Creates the services that fetch from issuers: identity providers and issuers of workload identity. */
 function createIssuerServices({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock, directory: Directory) {
   const reach = { resolve: resolver(allowPrivate), allowPrivate, allowedBy: '--issuer-allow-private' };
   const fetch: OutboundFetch = outboundFetch({

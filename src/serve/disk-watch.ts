@@ -12,11 +12,11 @@ export interface DiskSpace {
   readonly directory: DiskName;
   readonly path: string;
   readonly size: number;
-  /** Available to this process. */
+  /** Space available to this process, bytes. */
   readonly free: number;
 }
 
-/** Public names of the directories. The readers of a status do not necessarily have permission to know the paths. */
+/** Public names of the directories. Readers of the status might not be permitted to know the paths. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
 /** Thresholds below which a disk is low. */
@@ -38,7 +38,7 @@ interface DiskWatchDeps {
 }
 
 interface SpaceMeasurement {
-  /** The number of the file system. */
+  /** Device number of the file system. */
   readonly device: number;
   readonly size: number;
   readonly free: number;
@@ -61,16 +61,16 @@ export class DiskWatch {
   }
 
   /**
-   * Space on each file system, one entry per file system. The data directory is local and is measured now. The space of
-   * other directories is from the last `look`.
+   * Returns the space on each file system. The data directory is local, so it is measured now. The other directories
+   * were measured by the last `look`.
    */
   now(): readonly DiskSpace[] {
     return [...this.#ofData(), ...this.#spaces.filter(({ directory }) => directory !== 'data')];
   }
 
   /**
-   * Measures the data directory. The result is empty if the directory is missing, which the check of the store's files
-   * reports.
+   * Measures the data directory. Returns nothing if the directory is missing, because the check of the store's files
+   * reports that.
    */
   #ofData(): readonly DiskSpace[] {
     const [[, path]] = this.#directories;

@@ -10,31 +10,31 @@ import type { Config } from './config/config.ts';
 const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
-/** The routes of a listener, in addition to health. `ops` has the service's own metrics. */
+/** The host whose routes a listener serves, next to the health routes. `ops` serves the service's own metrics. */
 export type ServedHost = Host | 'ops';
 
 export interface HostListener {
   readonly listener: RenewableListener;
   readonly hosts: readonly ServedHost[];
-  /** The options of the listener, if front-end threads join it. */
+  /** Options of the listener if front-end threads share its address. */
   readonly shared?: ListenOptions;
 }
 
-/** Lists the paths that programs call most. */
+/** Lists the paths that programs request most often. */
 function listBusyPaths({ metricsPathPrefix = '' }: Config): readonly string[] {
   const packets = [telemetryPath, '/api/frontend/identities', '/api/usage/stats', '/api/metrics'];
   const prefixed = `${metricsPathPrefix}${telemetryPath}`;
   return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
 }
 
-/** True if gRPC uses an address of HTTP, so that both share one port. Addresses with port 0 get different ports. */
+/** True if gRPC and HTTP share an address and its port. Addresses with port 0 get different ports. */
 function isOnePort({ grpcListen }: Config, address: string): boolean {
   const http = parseAddress(address);
   const grpc = parseAddress(grpcListen);
   return http.port !== 0 && http.port === grpc.port && http.host === grpc.host;
 }
 
-/** The hosts of each address. Hosts without a separate address share `--listen`. */
+/** Returns the hosts of each address. Hosts without a separate address share `--listen`. */
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly ServedHost[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
   const shared = hosts.filter((host) => own[host] === undefined);
@@ -48,15 +48,16 @@ interface Openers {
   http(options: ListenOptions): Promise<RenewableListener>;
   grpc(options: ListenOptions): Promise<GrpcListener>;
   readonly findAddress: AddressFinder;
-  /** True if front-end threads join the listener of the metrics host. */
+  /** True if front-end threads share the address of the metrics host's listener. */
   readonly shares: boolean;
   findDispatch(hosts: readonly ServedHost[]): Dispatch;
 }
 
 /**
  * Opens every listener. The first listener is `--listen`, unless every host has a separate address. The gRPC listener
- * also serves the hosts of its address, or otherwise the metrics host, whose clients use gRPC as well. The `ops`
- * listener has no TLS, because scrapers run nearby and use an address that no certificate names.
+ * also serves the HTTP hosts of its address. If there are none, it serves the metrics host, because the clients of that
+ * host also use gRPC. The `ops` listener has no TLS, because scrapers run nearby and use an address that no certificate
+ * names.
  */
 export async function listen(
   config: Config,
@@ -98,8 +99,8 @@ export async function listen(
 }
 
 /**
- * HSTS for a year if all public URLs are https (RFC 6797). HSTS covers all ports of a name, so it excludes `localhost`,
- * which other servers share.
+ * Returns an HSTS header for one year if all public URLs are https (RFC 6797). HSTS covers all ports of a host name, so
+ * it excludes `localhost`, which other servers share.
  */
 export function strictTransport({
   authUrl,
@@ -118,7 +119,7 @@ type PublicUrls = Readonly<Record<Host, string>>;
 const urlOptions: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
 
 /**
- * Returns the public URLs. The URLs never come from a request, because any client can choose the Host header.
+ * Returns the public URLs. They do not depend on requests, because any client can choose the Host header.
  * @param listeners with their bound ports
  */
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
@@ -130,7 +131,7 @@ export function publicUrls(config: Config, listeners: readonly HostListener[]): 
 }
 
 /**
- * Refuses an address that does not imply a URL, such as all addresses, unless the settings have a URL.
+ * Checks that each host has a URL: from the settings, or implied by its address. The address `0.0.0.0` implies none.
  * @throws {UsageError} that names the options to set
  */
 export function checkPublicUrls(config: Config): void {
@@ -140,7 +141,7 @@ export function checkPublicUrls(config: Config): void {
       config,
       hosts.filter((host) => served.includes(host)),
     );
-    // Once the token host has a URL, the others on this listener share it.
+    // If the token host has a URL, the other hosts on this listener share it.
     const needed = missing.includes(urlOptions.auth) ? [urlOptions.auth] : missing;
     if (needed.length === 0) continue;
     const [flag] = needed as [string];
@@ -152,7 +153,7 @@ export function checkPublicUrls(config: Config): void {
   }
 }
 
-/** @returns the options of the hosts without a URL */
+/** @returns the options that would set the missing URLs of hosts */
 export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
   return of.filter((host) => givenUrl(config, host) === undefined).map((host) => urlOptions[host]);
 }
@@ -165,7 +166,7 @@ export function warnOfPlainPasswords({ auth }: PublicUrls, log: Log): void {
   log.warn('passwords and tokens travel without TLS', { authUrl: auth, hint });
 }
 
-/** The URL of a host in the settings: the URL of the host itself, or of the token host on the same listener. */
+/** Returns the URL of a host from the settings: its own URL, or the URL of the token host on the same listener. */
 function givenUrl(config: Config, host: Host): string | undefined {
   const own = { auth: config.authUrl, api: config.baseUrl, metrics: config.metricsUrl };
   const listen = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };

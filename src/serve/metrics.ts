@@ -46,7 +46,7 @@ export interface AllTotals {
   readonly tokens: TokenTotals;
 }
 
-/** The metrics of `GET /metrics`. The values of labels are fixed: no label comes from an unauthenticated sender. */
+/** The metrics of `GET /metrics`. The values of labels are constants, never texts from senders. */
 export function serviceMetrics(
   core: Core,
   { requests, calls, tokens }: AllTotals,
@@ -163,8 +163,7 @@ function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Co
 }
 
 /**
- * Codes whose first refusal must raise an alert. Prometheus sees the increase of a series only from its second value
- * on.
+ * Codes whose first refusal must raise an alert. Prometheus misses the increase of a series that starts at 1, not 0.
  */
 const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
 

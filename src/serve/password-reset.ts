@@ -1,7 +1,7 @@
 /*
  * `admin reset-password` asks a running server to reset a password, because the server has the users in memory. The
  * command writes a request file to the data directory, where only the server's user can write, and the server writes a
- * file with the response. The request has only the hash of the password.
+ * file with the response. The request contains only the hash of the password.
  */
 
 import {
@@ -44,7 +44,7 @@ const requestSchema = Type.Object({
 export type PasswordRequest = Static<typeof requestSchema>;
 
 const responseSchema = Type.Object({
-  /** The reason of a failure, for people; empty on success. */
+  /** Reason of a failure as a text for people; empty on success. */
   fault: Type.String(),
   isUnknownUser: Type.Boolean(),
 });
@@ -55,7 +55,7 @@ const name = /^reset-password\.([0-9a-f]{32})\.(request|taken|answer)(?:\.tmp)?$
 const maxBytes = 4096;
 const pollMs = 100;
 
-/** Maximum time until a server takes a request, and then until it responds, ms. */
+/** Timeouts in ms: until a server takes a request, and from then until it responds. */
 const waitMs = { taken: 10_000, answered: 30_000 };
 
 interface AskDeps {
@@ -66,7 +66,7 @@ interface AskDeps {
 
 /**
  * Asks the server that uses a data directory to reset a password.
- * @throws {Failure} with the server's reason, or if no server responds. Nothing has changed then
+ * @throws {Failure} with the server's reason, or if no server responds. The password is then unchanged
  */
 export async function askForPassword(data: string, request: PasswordRequest, deps: AskDeps): Promise<void> {
   const path = (kind: string) => join(data, `reset-password.${id}.${kind}`);
@@ -99,7 +99,7 @@ export async function handlePasswordRequests(
     try {
       renameSync(path('request'), path('taken'));
     } catch {
-      continue; // The request was withdrawn.
+      continue; // The command withdrew the request.
     }
     try {
       write(data, path('answer'), await handleRequest(path('taken'), reset));
@@ -109,14 +109,14 @@ export async function handlePasswordRequests(
   }
 }
 
-/** Removes the files of killed processes. */
+/** Removes the request and response files of killed processes. */
 export function forgetPasswordRequests(data: string): void {
   for (const file of readdirSync(data)) if (name.test(file)) rmSync(join(data, file), { force: true });
 }
 
 /**
  * Resets the password, and ends all sessions of the user.
- * @param place of the users, for an error
+ * @param place where the users are stored, for the error message
  * @throws {Failure} if there is no such user
  */
 export async function applyReset(
@@ -157,9 +157,7 @@ async function handleRequest(file: string, reset: (request: PasswordRequest) => 
   }
 }
 
-/**
- * Writes a file. If root writes the file, its new owner is the owner of the directory, whose process reads the file.
- */
+/** Writes a file. If root writes it, the owner of the directory becomes its owner, so that the server can read it. */
 function write(data: string, path: string, value: object): void {
   const temp = `${path}.tmp`;
   writeFileSync(temp, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

@@ -17,8 +17,8 @@ type Routers = ReadonlyMap<readonly ServedHost[], Dispatch>;
 
 /**
  * Creates the router of each listener, by its hosts. Packets, reports, health and metrics are routed immediately. The
- * first other request, even to an unknown path, loads the remaining routes. These routes are most of the code, and
- * counting does not need them. The listeners must be bound, because the issuer can depend on a port.
+ * first other request, even to an unknown path, loads all other routes, which are most of the code. The listeners must
+ * be bound, because the issuer can depend on a port.
  */
 export async function createRouters(
   core: Core,
@@ -51,7 +51,7 @@ export async function createRouters(
     );
     return loaded;
   };
-  // Node reads modules from files, and remembers a failed attempt.
+  // Load all routes now: Node reads modules from files, and would not retry a failed import.
   if (process.versions['bun'] === undefined) await load();
   const failed = (error: unknown) => {
     loading = undefined;

@@ -43,7 +43,7 @@ import type { ServiceStatus } from './service-status.ts';
 
 /**
  * Creates the routes by host, except the routes in `metricsRoutes`, and the handler of unknown paths. The listeners
- * must be bound: their ports can be part of the public URLs.
+ * must be bound, because their ports can be part of the public URLs.
  */
 export function createRoutes(
   core: Core,
@@ -69,7 +69,7 @@ export function createRoutes(
   return { routes, missing: missingPage(core.bundle, settings) };
 }
 
-/** The services that all users of tokens share, with one invalidation list and one cache of verified tokens. */
+/** Services for tokens. All routes share one invalidation list and one cache of verified tokens. */
 interface TokenServices extends PageServices {
   readonly verified: VerifiedTokens;
   readonly console: ConsoleCallers;
@@ -134,7 +134,7 @@ function apiRoutes(
   ];
 }
 
-/** Wraps routes that show the counts of front-end threads: the routes first apply the updates of these threads. */
+/** Wraps routes that show counts of front-end threads, so that they first apply the updates of these threads. */
 function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   if (front.count === 0) return routes;
   return routes.map(({ handle, ...route }) => ({
@@ -188,7 +188,7 @@ function createServices(core: Core, tokens: TokenServices, status: ServiceStatus
   };
 }
 
-/** Allows pages of public clients to use these routes. */
+/** Adds CORS to routes, so that the pages of public clients can use them. */
 function forClientPages({ directory, audience }: TokenServices, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
 }

@@ -6,14 +6,14 @@ import type { BackupStatus } from '../storage/backup/schedule.ts';
 import type { NodeStatus, UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
 
-/** Period of the rates, ms. */
+/** Period over which the rates are computed, ms. */
 const windowMs = 10_000;
 
-/** The status of the service, read from existing counters, so that it adds no cost to a packet. */
+/** The status of the service. It is read from existing counters, so it costs packets nothing. */
 export class ServiceStatus {
   readonly #core: Core;
   readonly #requests: RequestTotals;
-  /** Totals of the last seconds, oldest first. */
+  /** One record of the totals per second, oldest first. */
   readonly #past: Totals[];
   readonly #recent = new RecentRates();
 
@@ -69,7 +69,7 @@ export class ServiceStatus {
   }
 }
 
-/** @returns the totals, in which `at` is a monotonic time, ms */
+/** Reads the totals. Their `at` is a monotonic time in ms. */
 function readTotals({ clock, intake, counting: { ledger } }: Core, requests: RequestTotals) {
   return {
     at: clock.monotonic(),
@@ -141,7 +141,7 @@ function timeOrNull(ms: number | undefined): string | null {
 /** Width of a bucket, s. */
 const recentWidth = 5;
 const bucketMs = 1000 * recentWidth;
-/** Maximum number of buckets: ten minutes. */
+/** Maximum number of buckets, which cover ten minutes. */
 const maxBuckets = 120;
 /** Maximum pause between measurements, ms. After a longer pause, as on a suspended machine, the rates restart. */
 const longestPauseMs = 60_000;
@@ -149,22 +149,22 @@ const longestPauseMs = 60_000;
 interface Bucket {
   accepted: number;
   refused: number;
-  /** The measured part of the bucket, ms. */
+  /** Duration of the measured part of the bucket, ms. */
   elapsed: number;
 }
 
 interface TrafficSample {
   /** Unix ms. */
   readonly at: number;
-  /** Since the previous measurement, ms. */
+  /** Time since the previous measurement, ms. */
   readonly elapsed: number;
   readonly accepted: number;
   readonly refused: number;
 }
 
-/** The rates since startup, at most of the last ten minutes. */
+/** The rates of the last ten minutes, or since startup if that is later. */
 class RecentRates {
-  /** Number of the first bucket since the epoch. */
+  /** Number of the first bucket. Buckets are numbered from the epoch. */
   #first = 0;
   #buckets: Bucket[] = [];
 
@@ -177,7 +177,7 @@ class RecentRates {
     }
     const added = { accepted: 0, refused: 0, elapsed: 0 };
     while (this.#first + this.#buckets.length <= bucket) this.#buckets.push({ ...added });
-    // A late measurement covers the buckets that it skipped.
+    // Spread a late measurement over the buckets without a measurement.
     const covered = this.#buckets.slice(-Math.max(1, behind));
     for (const each of covered) {
       each.accepted += accepted / covered.length;
@@ -210,7 +210,7 @@ export function checkReadiness({ shutdown, health, intake, clock, accountStore, 
   const usage = usageStore.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
   const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too many messages are waiting for the disk';
-  // Anyone can read this message. The log and the status have the host and the reason.
+  // Anyone can read this message, so only the log and the status contain the host and the reason.
   const { publicReason } = accountStore.status();
   const away = health.ready && publicReason !== undefined ? onlyCounts(publicReason) : undefined;
   return {

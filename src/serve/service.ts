@@ -16,13 +16,13 @@ import { createRouters } from './routers.ts';
 import { ServiceStatus } from './service-status.ts';
 
 export interface Service {
-  /** Reports the service as not ready, and continues to serve. */
+  /** Reports the service as not ready, but continues to serve requests. */
   leave(): void;
   /** Replaces the identity providers from the configuration. */
   setProviders(configured: ConfiguredProviders): void;
   /** Changes settings that take effect without a restart. */
   set(live: LiveSettings & Pick<Config, 'apiRate' | 'tokenRate'>): void;
-  /** Stops accepting, finishes accepted requests and commits their data, and closes everything. */
+  /** Stops accepting requests, finishes accepted requests, commits their data, and closes everything. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface Service {
 const lastTracesMs = 500;
 
 /**
- * Starts the whole service on an open store and bound listeners, which the service closes when it stops.
+ * Starts the whole service with open accounts and bound listeners, which the service closes when it stops.
  * @throws {Error} if the usage store cannot be opened; the stores are closed, and the listeners are unchanged
  */
 export async function startService(deps: ServiceDeps, bound: BoundListeners): Promise<Service> {
@@ -91,7 +91,7 @@ async function closeSoon(collector: Collector): Promise<void> {
   const closed = new AbortController();
   const late = pause(lastTracesMs, undefined, { signal: closed.signal }).catch(() => {});
   await Promise.race([collector.close(), late]);
-  closed.abort(); // The timer would delay the exit of the process.
+  closed.abort(); // A timer that still runs would delay the exit of the process.
 }
 
 /** Opens the collector. Its packages are loaded only if a collector is configured. */

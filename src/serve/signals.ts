@@ -11,7 +11,7 @@ import type { Config } from './config/config.ts';
 import { readProviderFile } from './config/provider-file.ts';
 import type { Service } from './service.ts';
 
-/** Signals to stop or to reload, from the system or a failed store. */
+/** Reasons to stop or to reload: signals of the operating system, or a failed store. */
 export interface Signals {
   /** Resolves with the exit code on the first reason to stop. */
   readonly toldToStop: Promise<number>;
@@ -22,7 +22,8 @@ export interface Signals {
 }
 
 /**
- * Listens to the signals. A server at a terminal stops when the terminal closes, because Ctrl-C can no longer reach it.
+ * Listens to the signals of the operating system. A server at a terminal stops when the terminal closes, because Ctrl-C
+ * can no longer reach it.
  */
 export function listenToSignals({ interactive }: Terminal): Signals {
   const tells: ((code: number) => void)[] = [];
@@ -44,16 +45,16 @@ export function listenToSignals({ interactive }: Terminal): Signals {
   };
 }
 
-/** Maximum time for the last 503s after the store has failed, ms. */
+/** Maximum time in ms to send the last 503 responses after the store has failed. */
 const fatalGraceMs = 800;
 
-/** Maximum part of the grace that is reserved for closing, and the minimum time for closing, ms. */
+/** Maximum part of the grace period that is reserved for closing, and minimum time for closing, ms. */
 const maxClosingMs = 1000;
 const minClosingMs = 250;
 
 /**
- * Reports the service as not ready and continues to serve until load balancers have noticed, so that no request is
- * lost. Another signal ends the wait.
+ * Reports the service as not ready, and continues to serve until load balancers have noticed this, so that no request
+ * is lost. Another signal ends the wait.
  * @returns the exit code
  */
 export async function leave(
@@ -71,12 +72,10 @@ export async function leave(
   return code;
 }
 
-/**
- * Stops the service. If its store has failed, the grace is short: accepted data is on disk, and the rest was refused.
- */
+/** Stops the service. If the store has failed, the grace period is short, because no data waits for a commit. */
 export async function stopService(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
-  // Part of the grace is for the last commit and the exit.
+  // Reserve part of the grace period for the last commit and the exit.
   const deadline = setTimeout(() => process.exit(code), Math.max(minClosingMs, graceMs * 0.95));
   await service.stop(graceMs - Math.min(maxClosingMs, graceMs / 4));
   clearTimeout(deadline);
@@ -86,7 +85,7 @@ export interface Reloadable {
   readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
   readonly log: Log;
   setLogLevel(level: LogLevel): void;
-  /** The functions below are `undefined` until the service has started. */
+  /** This function and the functions below are `undefined` until the service has started. */
   setProviders: ((configured: ConfiguredProviders) => void) | undefined;
   set: ((live: Config) => void) | undefined;
 }
@@ -108,8 +107,8 @@ const live: readonly Key[] = [
 ];
 
 /**
- * SIGHUP: rereads the configuration, its identity providers and the TLS files. If one of these cannot be used, nothing
- * changes.
+ * On SIGHUP, reads the configuration, its identity providers and the TLS files again. Changes nothing if any of these
+ * is invalid.
  * @param running the settings in use
  * @returns the settings in use from now on
  */

@@ -19,13 +19,13 @@ export interface Storage {
   openAccounts(deps: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
   openUsage(deps: StorageDeps, opened: UsageStorageDeps): UsageStore | Promise<UsageStore>;
   /**
-   * Resolves when usage can be served. Call this when the lanes exist.
+   * Resolves when usage can be served. Call this when the journal lanes exist.
    * @throws {Error} with the reason if usage must not be served. Everything is closed then
    */
   ready?(): Promise<void>;
   /** Undoes `openAccounts` if `openUsage` is not called. */
   abandon?(): Promise<void>;
-  /** Called after accounts and usage are closed. */
+  /** Closes the storage itself. Call this after accounts and usage are closed. */
   close?(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface StorageDeps {
   readonly clock: TimerClock;
   readonly randomBytes: (length: number) => Buffer;
   readonly log: Log;
-  /** Number of front-end threads, which append to the journals as well. */
+  /** Number of front-end threads, which also append to the journals. */
   readonly producers?: number;
   /** Ends the process with a failure, because the store can no longer be trusted. */
   readonly fatal: (reason: string) => void;
@@ -49,7 +49,7 @@ export interface UsageStorageDeps {
   readonly directory: Directory;
   readonly health: StoreHealth;
   /**
-   * Finds the lane of an application. Call this only once packets arrive, because lanes need the committers of usage.
+   * Finds the journal lane of an application. Do not call this before packets arrive: lanes need the usage committers.
    */
   findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */
@@ -61,9 +61,9 @@ export function embeddedStorage(): Storage {
   let opening: ReturnType<typeof openAndStart>;
   return {
     openAccounts(deps, health) {
-      // The threads start while accounts are opened.
+      // Open usage now, so that its threads start while the accounts are opened.
       opening = openAndStart(deps, health);
-      opening.catch(() => {}); // It is awaited in `openUsage`.
+      opening.catch(() => {}); // `openUsage` awaits this promise and handles its rejection.
       const { accounts, clock, config, log } = deps;
       return new EmbeddedAccountStore(accounts, health, clock, { fromMs: config.slowCommit, log });
     },

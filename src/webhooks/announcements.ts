@@ -3,8 +3,8 @@ import { refusing } from '../contract/health.ts';
 import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 
 /*
- * Announcements: records of announced events with a lasting cause. The causes are new flags, stale flags, verdicts and
- * refused messages. A record is committed with its deliveries, so no node announces an event twice. Keys start with
+ * An announcement is a record of an announced event with a lasting cause: a new flag, a stale flag, a verdict or
+ * refused messages. The record is committed with the deliveries, so no node announces an event twice. Keys start with
  * the id of the application and a space; or with `service ` for the service, for digests, and for issues in trackers.
  */
 
@@ -30,7 +30,7 @@ export function issueIn(key: string): string | undefined {
   return key.startsWith(`${service} issue `) ? key.split(' ', 3)[2] : undefined;
 }
 
-/** Time during which a finding does not open another issue. */
+/** Minimum time between two issues for the same finding. */
 export const issueMs = 30 * 86_400_000;
 
 export function applicationIn(key: string): string {
@@ -59,7 +59,7 @@ const moveOnMs = 15 * 60_000;
 export type Step = 'tell' | 'move on' | undefined;
 
 /**
- * Decides the step for refusals of which the last was at `lastAt`.
+ * Decides the next step for `count` refusals, the last of them at `lastAt`.
  * @param announcedAt the last announcement or update of the episode
  */
 export function decideStep(

@@ -8,12 +8,12 @@ import type { Application, Environment, WebhookAnnouncement } from '../storage/l
 import { decideStep, refusalKey, type Step, service } from './announcements.ts';
 import type { Findings, FirstSeenFeature, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
 
-/** An event that was found in data and might be announced already. docs/webhooks.md shows the data of events. */
+/** An event that was found in the data, and might have been announced already. docs/webhooks.md describes events. */
 export interface Candidate {
   readonly key: string;
   readonly content: WebhookAnnouncement;
   readonly verdict?: FoundVerdict;
-  /** A candidate with the same value as the last announced candidate needs no further check. */
+  /** If the last announced candidate with this key has the same value, this candidate needs no further check. */
   readonly settled?: string | undefined;
   stepFrom(announced: WebhookAnnouncement | undefined): Step;
   /** True if the records from which the event was found are unchanged. */
@@ -21,7 +21,7 @@ export interface Candidate {
   events(tx: AccountTransaction, announced: WebhookAnnouncement | undefined): readonly WebhookEvent[];
 }
 
-/** Lists the events of an application. Refusals come first, because a flood of new flags could delay them. */
+/** Lists the events of an application. Refusals come first, because a flood of new flags could delay other events. */
 export function* listCandidates(
   application: Application,
   found: Findings,
@@ -55,7 +55,7 @@ function ofRefusals(
   };
 }
 
-/** Returns the event of refusing all messages, which is announced to each team with webhooks. */
+/** Returns the event for messages refused from every sender. Each team with webhooks gets the event. */
 export function ofService(one: RefusalCount): Candidate {
   return {
     key: refusalKey(service, null, one.code),
@@ -115,7 +115,7 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
   return {
     key: `${id} stale ${feature}`,
     content: { at: now },
-    // A flag that became stale after its announcement was in use in between.
+    // If the flag became stale after its announcement, it was in use in between, so it is announced again.
     stepFrom: (announced) => (since > (announced?.at ?? 0) ? 'tell' : undefined),
     events(tx) {
       const data = {
@@ -132,9 +132,9 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
 }
 
 /**
- * Returns the event of a changed verdict. The first verdict since the subscription is the baseline. Nodes compute
- * verdicts at different times, from different data. A node whose data is older than the last announcement announces
- * nothing.
+ * Returns the event of a changed verdict. The first verdict since the subscription is the baseline, and is not
+ * announced. Nodes compute verdicts at different times, from different data. A node whose data is older than the last
+ * announcement announces nothing.
  */
 function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask): Candidate {
   const { now, verdictsFrom } = task;

@@ -36,7 +36,7 @@ export function isFree(
   return lease === null || lease.until <= by.now || (by.alone && lease.node !== by.node);
 }
 
-/** Claims deliveries that are still free. Deliveries of deleted or disabled webhooks are ended as failed. */
+/** Claims deliveries that are still free. Deliveries of deleted or disabled webhooks are recorded as failed. */
 export function claim(tx: AccountTransaction, keys: readonly string[], by: Claimant): ClaimedDelivery[] {
   return keys.flatMap((key) => {
     const schedule = tx.get('webhookTurns', key);

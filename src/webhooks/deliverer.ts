@@ -12,7 +12,7 @@ import type { Receiver, SendResult } from './send.ts';
 
 interface DelivererDeps {
   readonly accountStore: AccountStore;
-  /** The directory, with the service as actor. */
+  /** The directory, whose changes are recorded with the service as the actor. */
   readonly directory: Directory;
   readonly log: Log;
   readonly send: Send;
@@ -37,14 +37,14 @@ const pollMs = 1000;
 const gatherMs = 20;
 /** Pause after a scan of the queue, as a multiple of the duration of the scan. A long queue takes long to scan. */
 const scanShare = 10;
-/** Time for which a failed attempt keeps its concurrency slot, ms. It paces calls to receivers that fail fast. */
+/** Time for which a failed attempt keeps its slot, ms. This limits the rate of calls to receivers that fail fast. */
 const restMs = 1000;
 /** Pause after a rejected change, ms. */
 const retryMs = 1000;
 
 /** Delivers queued events. A claim is a change of the accounts, so only one of several nodes makes the attempt. */
 export class Deliverer {
-  /** Attempts since the start of the process. */
+  /** Number of attempts since the start of the process. */
   readonly counts = { delivered: 0, failed: 0 };
   readonly #deps: DelivererDeps;
   /** Identifies this process. A restarted process has another id. */
@@ -53,7 +53,7 @@ export class Deliverer {
   readonly #stop = new AbortController();
   readonly #inProgress = new Map<string, Promise<void>>();
   #attempts = 0;
-  /** Sequence number of the last attempt, by the id of each webhook with pending deliveries. */
+  /** Sequence number of the last attempt of each webhook with pending deliveries, by webhook id. */
   #lastAttempts: Map<string, number> = new Map();
   #scanMs = 0;
   #trace: TraceDelivery = () => undefined;
@@ -119,8 +119,8 @@ export class Deliverer {
   }
 
   /**
-   * Chooses due deliveries for the free concurrency slots: the oldest delivery of each webhook, then the next. The
-   * least recently served webhook comes first, so that none starves.
+   * Chooses due deliveries for the free concurrency slots: the oldest delivery of each webhook, then the second oldest,
+   * and so on. The least recently served webhook comes first, so that none starves.
    */
   #choose(): Map<string, () => void> {
     const { directory } = this.#deps;
@@ -142,7 +142,7 @@ export class Deliverer {
     return chosen;
   }
 
-  /** Scans the whole queue for up to `mostPerWebhook` due deliveries per webhook. It allocates nothing per delivery. */
+  /** Scans the whole queue for up to `mostPerWebhook` due deliveries per webhook. Further deliveries use no memory. */
   #firstsOfEach(): Map<string, Due[]> {
     const by = this.#claimant();
     const firsts = new Map<string, Due[]>();
@@ -246,7 +246,7 @@ interface Due {
   readonly due: number;
 }
 
-/** Inserts a delivery into the earliest deliveries of its webhook, in order. Drops a later delivery. */
+/** Inserts a delivery into the sorted list of the earliest deliveries of its webhook. A full list drops the latest. */
 function keepFirst(firsts: Due[], key: string, due: number): void {
   if (firsts.length === mostPerWebhook && due >= firsts[mostPerWebhook - 1]!.due) return;
   const after = firsts.findIndex((one) => due < one.due);

@@ -8,18 +8,18 @@ export interface WatchTask {
   readonly application: number;
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
   readonly declared: readonly FeatureDeclaration[];
-  /** The end of the evaluated time. Later data might be incomplete. */
+  /** The end of the evaluated time range. Later data is ignored, because it might be incomplete. */
   readonly now: number;
   readonly staleAfterMs: number;
-  /** Time from which features first seen in an environment are found; `null` to skip them. */
+  /** Start of the time range for features first seen in an environment; `null` to skip these features. */
   readonly firstSeenFrom: number | null;
-  /** Time from which features that became stale are found; `null` to skip them. */
+  /** Start of the time range for features that became stale; `null` to skip these features. */
   readonly staleFrom: number | null;
   /** Time of the earliest announcements that current verdicts are compared with; `null` to skip verdicts. */
   readonly verdictsFrom: number | null;
-  /** The only features whose verdicts are found, with their reasons; absent for all features. */
+  /** If present, only the verdicts of these features are found, with their reasons. */
   readonly explained?: ReadonlySet<string>;
-  /** Time from which refusals are found; `null` to skip them. */
+  /** Start of the time range for refusals; `null` to skip refusals. */
   readonly refusedFrom: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface FoundVerdict {
   readonly lastSeenAt: number | null;
   /** The time of the declaration from which the verdict was computed; `null` if undeclared. */
   readonly declaredAt: number | null;
-  /** Empty unless the task explains the feature. */
+  /** Empty unless `explained` of the task includes the feature. */
   readonly reasons: Verdict['reasons'];
 }
 
@@ -69,7 +69,7 @@ export interface RefusedMessages {
   readonly senders: ReadonlySet<string>;
 }
 
-/** Flags that can be removed, the safe ones first. */
+/** Flags that can be removed, safest first. */
 export interface FoundForCleanup {
   readonly removable: readonly {
     readonly feature: string;

@@ -35,7 +35,7 @@ export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): 
   return news.length;
 }
 
-/** True unless the webhook is for an issue tracker that needs no new issue for the event. Records a new issue. */
+/** False if the webhook is for an issue tracker that already has an issue for the event. Records a new issue. */
 function isNews(tx: Transaction, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
   if (!webhookFormats[getFormat(webhook)].isTracker) return true;
   const team = { id: teamId, name: '' };

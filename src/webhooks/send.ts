@@ -33,7 +33,7 @@ const maxResponseBytes = 65_536;
 
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;
 
-/** Makes one attempt. Its time is limited whatever the receiver does. Never throws. */
+/** Makes one attempt, which ends at the deadline even if the receiver does not respond. Never throws. */
 export async function send(
   deps: SendDeps,
   webhook: Receiver,
@@ -72,7 +72,7 @@ export async function send(
   }
 }
 
-/** Headers that authenticate a delivery: the signature of the standard format, the credential for an issue tracker. */
+/** Headers that authenticate a delivery: the signature of the standard format, or the credential for a tracker. */
 function credentials(
   webhook: Receiver,
   { id, body }: Pick<WebhookDelivery, 'id' | 'body'>,
@@ -88,14 +88,14 @@ function credentials(
   };
 }
 
-/** Minimum length of the parts of a credential that are hidden. The scheme of a credential is shorter. */
+/** Minimum length of the parts of a credential that are hidden. Shorter parts, such as the scheme, are shown. */
 const leastSecret = 8;
 
 class ResponseText {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** Returns `false` once enough was read. */
+  /** Returns `false` when enough bytes were read. */
   take(chunk: Buffer): boolean {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;

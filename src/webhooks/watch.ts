@@ -16,13 +16,13 @@ import { enqueue } from './queue.ts';
 
 export interface WatchDeps {
   readonly accountStore: AccountStore;
-  /** The directory, with the service as actor. */
+  /** The directory, whose changes are recorded with the service as the actor. */
   readonly directory: Directory;
   readonly log: Log;
   readonly staleAfterMs: number;
   readonly find: Find;
   readonly findForCleanup: FindForCleanup;
-  /** The time until which all usage has arrived here, Unix ms; `undefined` if it is complete. */
+  /** The time until which the usage on this node is complete, Unix ms; `undefined` if no usage is missing. */
   completeThrough(): Promise<number | undefined>;
   /** Number of messages refused for reasons that concern every sender, since the start of this process, by reason. */
   refusals(): ReadonlyMap<RefusalCode, number>;
@@ -33,7 +33,7 @@ export interface WatchDeps {
 const betweenRoundsMs = 20_000;
 const betweenApplicationsMs = 10;
 
-/** Maximum number of events that one round queues per application, to protect receivers. A later round continues. */
+/** Maximum number of events that a round queues per application, to protect receivers. A later round continues. */
 const mostAtOnce = 100;
 
 /** Maximum number of announcements that one round writes per application. */
@@ -45,19 +45,19 @@ const maxSettled = 50_000;
 /** Maximum number of announcements that are read without a pause. */
 const announcementsAtOnce = 100;
 
-/** Most rounds scan only the last hour. Every 30th round scans everything, because data from other nodes can be old. */
+/** Most rounds scan only the last hour. Every 30th round scans everything, as data of other nodes can arrive late. */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
 
 /**
- * Finds events in usage and refusals, without a change of accounts. The data is on disk, so a crash loses no event.
+ * Finds events in usage and refusals, which no account change causes. The data is on disk, so a crash loses no event.
  */
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
   /**
    * Announced verdicts that need no check, by key. Each round that scans everything clears this map, because other
-   * nodes announce, too.
+   * nodes also announce verdicts.
    */
   readonly #settled = new Map<string, string>();
   /** The number of announced refusals of this process, by reason. */
@@ -107,14 +107,14 @@ export class Watch {
     this.#round += 1;
   }
 
-  /** Announces the digest of the last week once. A team that has subscribed since then gets the next digest. */
+  /** Announces the digest of the last week once. A team that subscribed later gets the next digest. */
   async #digest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
     const { accountStore, directory, findForCleanup, staleAfterMs } = this.#deps;
     const at = digestTime(directory.clock.now());
     const key = digestKey(teamId);
     const isDone = (reader: Pick<AccountStore, 'get'>) => (findAnnouncement(reader, key)?.at ?? 0) >= at;
     if ((since.get('digest.weekly') ?? Infinity) > at || isDone(accountStore)) return;
-    if ((completeThrough ?? at) < at) return; // Counts of other nodes are still to come.
+    if ((completeThrough ?? at) < at) return; // The counts of other nodes are not complete yet.
     const found: [Application, FoundForCleanup][] = [];
     for (const application of ofTeam(directory.applications, teamId)) {
       const declared = [...directory.getFeatures(application.id).values()];
@@ -122,7 +122,7 @@ export class Watch {
       found.push([application, await findForCleanup(task)]);
     }
     await directory.change((tx) => {
-      if (isDone(tx) || !tx.teams.has(teamId)) return; // Another node has announced it.
+      if (isDone(tx) || !tx.teams.has(teamId)) return; // Another node has announced the digest.
       const current = found.filter(([{ id }]) => tx.applications.has(id));
       putAnnouncement(tx, key, { at });
       tx.announce('digest.weekly', teamId, createDigest(tx, at, current));
@@ -168,8 +168,8 @@ export class Watch {
   }
 
   /**
-   * Finds the events that are not announced yet, at most `mostAtOnce`. In a flood, most events were announced already.
-   * The search pauses regularly, so that packets are handled.
+   * Finds at most `mostAtOnce` events that are not announced yet. The search might pass many announced events, so it
+   * pauses regularly to let the process handle packets.
    */
   async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
     const { accountStore, pause } = this.#deps;
@@ -192,7 +192,7 @@ export class Watch {
     return news;
   }
 
-  /** Adds the reasons of changed verdicts. Reasons are not computed for all features. */
+  /** Adds the reasons of changed verdicts, because the first search finds verdicts without reasons. */
   async #explain(application: Application, task: WatchTask, news: readonly Candidate[]): Promise<readonly Candidate[]> {
     const { accountStore, find, directory } = this.#deps;
     const isTold = ({ key, stepFrom }: Candidate) => stepFrom(findAnnouncement(accountStore, key)) === 'tell';

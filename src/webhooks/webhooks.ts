@@ -1,7 +1,7 @@
 /*
- * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes.
- * queue.ts queues events in the commit of their change, and watch.ts finds the other events. deliverer.ts and claims.ts
- * deliver queued events. send.ts makes one attempt, within the rules of src/http/outbound.
+ * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes to
+ * webhooks. queue.ts queues an event in the commit of its cause, and watch.ts finds the other events. deliverer.ts and
+ * claims.ts deliver queued events. send.ts makes one attempt under the rules of src/http/outbound.
  */
 
 import type { AccountTransaction } from '../accounts/account-transaction.ts';
@@ -128,7 +128,7 @@ export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath)
   });
 }
 
-/** Adds a secret. The previous secret also signs for a day. @throws {Refusal} `not_found` */
+/** Adds a secret. For a day, deliveries are also signed with the previous secret. @throws {Refusal} `not_found` */
 export function rotateWebhookSecret(directory: Directory, { teamId, id }: WebhookPath): Promise<NewSecret> {
   return directory.change((tx) => {
     const webhook = findWebhook(tx, teamId, id);

@@ -38,21 +38,21 @@ async function makeEntries(nodes: readonly Fixture[], each: number): Promise<voi
   await Promise.all(nodes.map(make));
 }
 
-/** The numbers of all entries in PostgreSQL, as a node sees them now. */
+/** Returns the numbers of all entries in PostgreSQL, as a node sees them now. */
 async function numbersIn({ store, accountStore }: Fixture): Promise<readonly number[]> {
   await accountStore.current();
   store.audit.resetReadTxn();
   return Array.from(store.audit.getRange({}), ({ value }) => value.number);
 }
 
-/** The numbers of the entries in the files of a node, in line order. */
+/** Reads the numbers of the entries in the files of a node, in the order of their lines. */
 function readNumbers({ audit }: ExportFixture): readonly number[] {
   const files = readdirSync(audit).filter((name) => name.endsWith('.ndjson'));
   const lines = files.flatMap((name) => readFileSync(join(audit, name), 'utf8').split('\n').slice(0, -1));
   return lines.map((line) => Number(JSON.parse(line).id)).sort((a, b) => a - b);
 }
 
-/** One maintenance round of a node, as in a new process. */
+/** Runs one maintenance round of a node, as a new process would. */
 async function sweep(node: ExportFixture, exporting = (audit: AuditExport) => audit.run(node.store)) {
   const { store: accounts, accountStore, clock } = node;
   const audit = AuditExport.open(node.audit, quiet);
@@ -71,7 +71,7 @@ async function sweep(node: ExportFixture, exporting = (audit: AuditExport) => au
 }
 
 describe('the audit log of two nodes', () => {
-  test('each node exports every entry once, and then the entries are removed', async () => {
+  test('each node exports every audit entry once, and then removes the entries', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 20);
     const all = await numbersIn(one);
@@ -84,7 +84,7 @@ describe('the audit log of two nodes', () => {
     for (const node of [one, other]) expect(await numbersIn(node)).toEqual([]);
   });
 
-  test('no entry is lost if a node dies during its export', async () => {
+  test('no audit entry is lost if a node dies during its export', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 150);
     const all = await numbersIn(one);

@@ -60,7 +60,7 @@ const second = entry(2, '2026-03-02T00:00:00.000Z');
 const late = entry(3, '2026-03-01T23:59:58.000Z');
 
 describe('AuditExport', () => {
-  test('writes one file per day, with one line of JSON per entry as in the API', async () => {
+  test('the audit export writes one file per day, with one line of JSON per entry', async () => {
     const fixture = await open();
     await fixture.add(first, second, late);
     expect(await exportOnce(fixture)).toBe(3);
@@ -70,7 +70,7 @@ describe('AuditExport', () => {
     });
   });
 
-  test('appends each new entry once, in the same process and in the next', async () => {
+  test('the audit export appends each new entry once, even after a restart of the process', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     expect(await audit.run(fixture.store)).toBe(-1);
@@ -83,7 +83,7 @@ describe('AuditExport', () => {
     expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(3);
   });
 
-  test('exports each of thousands of entries once', async () => {
+  test('the audit export writes each of thousands of entries once', async () => {
     const fixture = await open();
     const at = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 600_000).toISOString();
     await fixture.add(...Array.from({ length: 1_001 }, (_, number) => entry(number, at(number))));
@@ -100,20 +100,23 @@ describe('AuditExport', () => {
   test.each([
     ['a part of a line', whole!.slice(0, 20)],
     ['a part of a character', Buffer.from(whole!).subarray(0, Buffer.from(whole!).lastIndexOf('é') + 1)],
-    ['a whole line', `${whole}\n`],
-    ['a whole line, and a part of one', `${whole}\n${torn!.slice(0, 40)}`],
-    ['all but the last line feed', `${whole}\n${torn}`],
-  ])('continues after a crash that left %s, without losing or repeating an entry', async (_, left) => {
-    const fixture = await open();
-    await fixture.add(first);
-    await exportOnce(fixture);
-    appendFileSync(join(fixture.directory, 'audit-2026-03-01.ndjson'), left);
-    await fixture.add(...sameDay);
-    expect(await exportOnce(fixture)).toBe(3);
-    expect(readFiles(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry) });
-  });
+    ['a complete line', `${whole}\n`],
+    ['a complete line and a part of a line', `${whole}\n${torn!.slice(0, 40)}`],
+    ['a line without its line feed', `${whole}\n${torn}`],
+  ])(
+    'the audit export repairs a file that ends with %s after a crash, without losing or repeating entries',
+    async (_, left) => {
+      const fixture = await open();
+      await fixture.add(first);
+      await exportOnce(fixture);
+      appendFileSync(join(fixture.directory, 'audit-2026-03-01.ndjson'), left);
+      await fixture.add(...sameDay);
+      expect(await exportOnce(fixture)).toBe(3);
+      expect(readFiles(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry) });
+    },
+  );
 
-  test('loses no entry of the second file after a crash between two files', async () => {
+  test('the audit export loses no entry if it crashes between two files', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     await audit.run(fixture.store);
@@ -130,7 +133,7 @@ describe('AuditExport', () => {
     });
   });
 
-  test('exports the new entries of a store that was restored without exported entries', async () => {
+  test('the audit export writes the new entries of a restored store that lacks exported entries', async () => {
     const fixture = await open();
     await fixture.add(first, second);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -147,7 +150,7 @@ describe('AuditExport', () => {
     expect(readFiles(fixture.directory)['audit-2026-03-02.ndjson']).toEqual([second, instead, again].map(showEntry));
   });
 
-  test('continues after retention has removed all exported entries', async () => {
+  test('the audit export continues after retention has removed all exported entries', async () => {
     const fixture = await open();
     await fixture.add(first);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -160,7 +163,7 @@ describe('AuditExport', () => {
     expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(2);
   });
 
-  test('locks the directory, and reports the process that holds the lock', async () => {
+  test('the audit export locks its directory, and an error reports the process that holds the lock', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     expect(() => AuditExport.open(fixture.directory, fixture.log)).toThrow(
@@ -175,7 +178,7 @@ describe('AuditExport', () => {
     );
   });
 
-  test('creates files that only their owner can read', async () => {
+  test('the audit export creates files that only their owner can read', async () => {
     const fixture = await open();
     await fixture.add(first);
     await exportOnce(fixture);
@@ -185,7 +188,7 @@ describe('AuditExport', () => {
 });
 
 describe('retention', () => {
-  /** Runs retention when all entries are too old. Returns the numbers of the remaining entries. */
+  /** Runs retention at a time when all entries are too old. Returns the numbers of the remaining entries. */
   async function sweep(
     { store, accountStore, clock }: ExportFixture,
     exportAudit: (() => Promise<number>) | undefined,
@@ -199,7 +202,7 @@ describe('retention', () => {
     return [...store.audit.getRange({})].map(({ value }) => value.number);
   }
 
-  test('removes an entry only once it is in its file', async () => {
+  test('retention removes an audit entry only after its export', async () => {
     const fixture = await open();
     await fixture.add(first, second, late);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -209,14 +212,14 @@ describe('retention', () => {
     expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(3);
   });
 
-  test('keeps entries added during the export', async () => {
+  test('retention keeps audit entries that were added during the export', async () => {
     const fixture = await open();
     await fixture.add(first, second);
     const left = await sweep(fixture, async () => 1);
     expect(left).toEqual([2]);
   });
 
-  test('removes nothing while the files cannot be written, and logs the failure once', async () => {
+  test('retention removes nothing while the export fails, and the failure is logged once', async () => {
     const fixture = await open();
     await fixture.add(first);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -235,7 +238,7 @@ describe('retention', () => {
     ]);
   });
 
-  test('removes old entries if there is no export', async () => {
+  test('retention removes old audit entries if no export is configured', async () => {
     const fixture = await open();
     await fixture.add(first);
     expect(await sweep(fixture, undefined)).toEqual([]);

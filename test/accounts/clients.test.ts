@@ -50,7 +50,7 @@ describe('a sign-in client', () => {
     [{ redirectUris: [] }, 'invalid_body'],
     [{ redirectUris: Array.from({ length: 21 }, (_, at) => `${redirectUris[0]}/${at}`) }, 'invalid_body'],
     [{ redirectUris: [...redirectUris, 'http://shop.example.com/'] }, 'invalid_body'],
-  ])('a client with %j is refused with %s', async (wanted, code) => {
+  ])('creating a sign-in client with %j is refused with the code %s', async (wanted, code) => {
     const { directory, team, create } = await openClients();
     await expect(create(wanted)).rejects.toMatchObject({ code });
     expect(ofTeam(directory.clients, team.id)).toEqual([]);

@@ -40,7 +40,7 @@ test('deleting an application deletes only its own declarations', async () => {
   }
 });
 
-test('pending deletions survive a restart until they are complete', async () => {
+test('a pending deletion survives restarts until it is complete', async () => {
   const fixture = await openFixture();
   const { directory, application, clock } = fixture;
   const [production, staging, development] = application.environments.map(({ number }) => number);

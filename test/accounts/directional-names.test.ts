@@ -9,13 +9,13 @@ const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f',
 describe.each(directional)('a name with the character %j', (character) => {
   const name = `Shop${character}nimda`;
 
-  test('such a name is rejected if a person enters it, and accepted in packets', () => {
+  test('a name with a directional character is rejected from people, and accepted in packets', () => {
     expect(() => checkName('a team', name)).toThrow('and characters that change the direction of text');
     expect(() => checkSentName('a variant', name)).not.toThrow();
     expect(() => checkPathName('a feature', name)).not.toThrow();
   });
 
-  test('pages show the name without the character', () => {
+  test('pages show a name without its directional character', () => {
     expect(html`<b title="${name}">${name}</b>`.text).toBe('<b title="Shop\ufffdnimda">Shop\ufffdnimda</b>');
   });
 });

@@ -45,7 +45,7 @@ test('the text of a key is stored, except for Backend keys', async () => {
   expect(made.map(({ text }) => stored.includes(text))).toEqual([true, true, false]);
 });
 
-test.each(types)('a lookup sees the latest changes that concern a %s key', async (type) => {
+test.each(types)('a lookup sees the latest changes of a %s key', async (type) => {
   const { directory, application } = await openFixture();
   const { text, key } = await createKey(directory, application.id, { type });
   expect(directory.findKey(text)?.allowsOrigin('https://b.example')).toBe(true);
@@ -83,7 +83,7 @@ test('numbers of applications and environments are never reused, even after a re
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-/** LMDB's error if a commit finds no space, or the disk fails. */
+/** The error of LMDB if the disk is full or fails during a commit. */
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const refused = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
@@ -144,7 +144,7 @@ test('an invalid change does not count as a failure of the store', async () => {
   expect(health.failures).toEqual([]);
 });
 
-test('concurrent changes are made one after another', async () => {
+test('concurrent changes of accounts run one after another', async () => {
   const { directory, application } = await openFixture();
   const made = await Promise.allSettled([
     createEnvironment(directory, application.id, 'Same'),
@@ -155,7 +155,7 @@ test('concurrent changes are made one after another', async () => {
   expect(directory.applications.get(application.id)?.environments).toHaveLength(5);
 });
 
-test('key uses are visible immediately, and on disk after a flush', async () => {
+test('uses of a key are visible immediately, and on disk after a flush', async () => {
   const fixture = await openFixture();
   const { directory, application, clock, store } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -169,7 +169,7 @@ test('key uses are visible immediately, and on disk after a flush', async () => 
   expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
 });
 
-test('key uses of a failed flush are written by the next flush, and a deleted key remains deleted', async () => {
+test('the flush after a failed flush writes its key uses, and does not restore a deleted key', async () => {
   const { directory, application, store } = await openFixture();
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
@@ -209,7 +209,7 @@ test('a leak that the store rejected is written by the next flush', async () => 
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
 });
 
-test('refusals that the store rejected are written once by the next flush, with later refusals', async () => {
+test('counts of refusals that the store rejected are written once, by the next flush', async () => {
   const fixture = await openFixture();
   const { directory, application, store, clock } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -250,7 +250,7 @@ test('the refusal for an exceeded limit names the limit', async () => {
   await expect(createKey(directory, application.id, { type: 'Mobile' })).rejects.toMatchObject({ code: 'plan_limit' });
 });
 
-test('an API key works until it is deleted, and only its own team can delete it', async () => {
+test('an API key is valid until it is deleted, and only its own team can delete it', async () => {
   const { directory, team } = await openFixture();
   const { apiKey, clientSecret } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User' });
   const { clientId } = apiKey;
@@ -262,7 +262,7 @@ test('an API key works until it is deleted, and only its own team can delete it'
   expect(verifyClient(directory, clientId, clientSecret, directory.clock.now())).toBeUndefined();
 });
 
-test('a team is renamed, kept while it has applications, and deleted with its API keys', async () => {
+test('a team can be renamed, and can be deleted with its API keys when it has no applications', async () => {
   const { directory, application, team } = await openFixture();
   const { apiKey } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User' });
   const other = await createTeam(directory, 'Other');

@@ -13,7 +13,7 @@ import type { Application, Team, User } from '../../src/storage/lmdb/records.ts'
 import type { StoreHealth } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** A clock that stands still until a test advances it. */
+/** A clock whose time changes only when a test advances it. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
 }
@@ -29,7 +29,7 @@ export function testClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
   };
 }
 
-/** A store health that tests set, and the failures reported to it. */
+/** A store health whose state tests set. It collects the reported failures. */
 export interface TestHealth extends Pick<StoreHealth, 'failed'> {
   ready: boolean;
   readonly failures: unknown[];
@@ -67,7 +67,7 @@ export async function openFixture(): Promise<Fixture> {
   return fixtureOn({ data, store, health, accountStore: new EmbeddedAccountStore(store, health) });
 }
 
-/** A directory with one team and one application, on a given account store. */
+/** A directory with one team and one application, in a given account store. */
 export async function fixtureOn(base: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>): Promise<Fixture> {
   const clock = testClock();
   const directory = openDirectory(base.accountStore, { clock, randomBytes });
@@ -76,7 +76,7 @@ export async function fixtureOn(base: Pick<Fixture, 'data' | 'store' | 'health' 
   return { ...base, directory, clock, team, application };
 }
 
-/** The directory that a new process would read from the same store. */
+/** Opens the directory again, as a new process would. */
 export function reopen({ store, clock }: Fixture): Directory {
   return openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
 }

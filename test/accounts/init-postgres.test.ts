@@ -23,7 +23,7 @@ const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes, h
 const init = (connection: Connection) => initPostgres(connection, { key: undefined, wanted });
 const readDatabaseIds = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
 
-it('initialising succeeds if the commit succeeds but its response is lost', async () => {
+it('initialising PostgreSQL succeeds if the commit succeeds but its response is lost', async () => {
   const relay = await cuttingRelay(postgres, url);
   relay.loseNextCommit();
   const { engine } = await init(connect(relay.url));
@@ -31,7 +31,7 @@ it('initialising succeeds if the commit succeeds but its response is lost', asyn
   expect(await readDatabaseIds()).toEqual([{ id: engine }]);
 });
 
-it('initialising can be repeated if the commit did not arrive', async () => {
+it('initialising PostgreSQL can be repeated if the commit did not arrive', async () => {
   let isCut = false;
   const relayed = await relayTo(postgres, url, () => ({
     fromClient: (data, pass, cut) => {
@@ -47,7 +47,7 @@ it('initialising can be repeated if the commit did not arrive', async () => {
   expect(await readDatabaseIds()).toEqual([{ id: engine }]);
 });
 
-it('initialising reports an unknown result if the standby does not respond', async () => {
+it('initialising PostgreSQL reports an unknown result if the standby does not respond', async () => {
   const pair = await primaryAndStandby();
   try {
     const frozen = await pair.primary.database();

@@ -15,7 +15,7 @@ import { openUsersFixture } from '../management/people.ts';
 const dayMs = 24 * 3_600_000;
 const lifetimes = { invitation: 7 * dayMs, 'reset-link': dayMs };
 
-/** An invited user, and their link. */
+/** Creates an invited user with their link. */
 async function open() {
   const fixture = await openUsersFixture();
   const { directory, clock, team } = fixture;
@@ -27,7 +27,7 @@ async function open() {
   return { ...fixture, user, token, redeem };
 }
 
-test('a link is redeemed once, by the first of two concurrent requests', async () => {
+test('only one of two concurrent requests redeems an invitation link', async () => {
   const { redeem, user, directory } = await open();
   const both = await Promise.all([redeem(), redeem()]);
   expect(both).toEqual([{ ...user, invitation: undefined }, undefined]);
@@ -56,7 +56,7 @@ describe('a link', () => {
       'a change of the password by an earlier release',
       ({ directory, user }) => directory.change((tx) => tx.put('users', user.id, { ...user, passwordHash: 'hash' })),
     ],
-  ])('a link is invalid after %s', async (_, end) => {
+  ])('an invitation link is invalid after %s', async (_, end) => {
     const fixture = await open();
     expect(userOfLink(fixture.directory, fixture.token, fixture.clock.now())).toBeDefined();
     await end(fixture);
@@ -64,7 +64,7 @@ describe('a link', () => {
   });
 
   test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(44), `${'A'.repeat(42)}#`, 'x'.repeat(100_000)])(
-    'a link with an unknown token is invalid: %.50s',
+    'an invitation link with the unknown token %.50s is invalid',
     async (token) => {
       const { redeem } = await open();
       expect(await redeem(token)).toBeUndefined();
@@ -72,19 +72,19 @@ describe('a link', () => {
   );
 });
 
-test('a link stays valid after changes of the name and the role', async () => {
+test('an invitation link remains valid if the name and the role of its user change', async () => {
   const { as, ada, user, redeem } = await open();
   await as(ada, 'PATCH', `/users/${user.id}`, { name: 'Zoey', role: 'Admin' });
   expect(await redeem()).toMatchObject({ name: 'Zoey', role: 'Admin' });
 });
 
-test('a user record of an earlier release does not have a link', async () => {
+test('a user whose record is from an earlier release has no invitation link', async () => {
   const { eve } = await openUsersFixture();
   expect(findInvitation(eve.user)).toBeUndefined();
   expect(purposeFor(eve.user)).toBe('reset-link');
 });
 
-test('hashes of users without a password differ, and are recognised', () => {
+test('password hashes of users without a password differ, and are recognised as such', () => {
   const hashes = [noPasswordHash, withoutPassword(randomBytes), withoutPassword(randomBytes)];
   expect(new Set(hashes).size).toBe(3);
   for (const passwordHash of hashes) {

@@ -31,7 +31,7 @@ function listUsers({ users }: AccountTables): string[] {
 }
 
 describe('an empty data directory', () => {
-  test('an empty directory is filled from PostgreSQL, and then opens without PostgreSQL', async () => {
+  test('an empty data directory is filled from PostgreSQL, and can then be opened without PostgreSQL', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const first = (await joinPostgres(data, joining(url)))!;
@@ -45,7 +45,7 @@ describe('an empty data directory', () => {
     await again.lmdb.close();
   });
 
-  test('the directory remains empty if the process stops while it waits for PostgreSQL', async () => {
+  test('a data directory remains empty if the process stops while it waits for PostgreSQL', async () => {
     const data = temporaryDirectory();
     const away = joining((await initialised()).replace(/:\d+\//, ':1/'));
     expect(await joinPostgres(data, away)).toBeUndefined();
@@ -53,7 +53,7 @@ describe('an empty data directory', () => {
     expect(away.log.lines.join('\n')).toContain('starts when PostgreSQL is available');
   });
 
-  test('the start fails with a wrong URL, unless the directory is already filled', async () => {
+  test('a node with a wrong PostgreSQL URL does not start, unless its data directory is already filled', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const wrong = joining(url.replace(/\/test_\w+/, '/none'));
@@ -64,14 +64,14 @@ describe('an empty data directory', () => {
     expect(wrong.log.lines.join('\n')).toContain('counting begins');
   });
 
-  test('a database without accounts does not fill the directory', async () => {
+  test('a data directory is not filled from a database without accounts', async () => {
     const data = temporaryDirectory();
     const url = await newDatabase(await sharedServer());
     await expect(joinPostgres(data, joining(url))).rejects.toThrow('flagmeter postgres init');
     expect(readdirSync(data)).toEqual([]);
   });
 
-  test('a directory is not filled without the right key file', async () => {
+  test('a data directory is not filled without the right key file', async () => {
     const url = await initialised(new PostgresKey(randomBytes(32)));
     for (const key of [undefined, new PostgresKey(randomBytes(32))]) {
       const data = temporaryDirectory();
@@ -81,7 +81,7 @@ describe('an empty data directory', () => {
   });
 });
 
-test('each node has the private part of a signing key, and PostgreSQL does not', async () => {
+test('each node stores the private part of a signing key, and PostgreSQL does not', async () => {
   const key = new PostgresKey(randomBytes(32));
   const url = await initialised(key);
   const accounts = (await joinPostgres(temporaryDirectory(), joining(url, key)))!;
@@ -107,19 +107,19 @@ describe('the data directory of a node', () => {
     return { data, url };
   }
 
-  test('a directory without usage can be opened: the usage is loaded from PostgreSQL', async () => {
+  test('a data directory without usage can be opened, because the usage is loaded from PostgreSQL', async () => {
     const { data, url } = await joined();
     rmSync(`${data}/usage`, { recursive: true });
     await (await joinPostgres(data, joining(url)))!.lmdb.close();
   });
 
-  test('a directory without its spool is refused', async () => {
+  test('the data directory of a node is refused without its spool', async () => {
     const { data, url } = await joined();
     rmSync(`${data}/spool`, { recursive: true });
     await expect(joinPostgres(data, joining(url))).rejects.toThrow(`Cannot open ${data}/spool/data.mdb: it is missing`);
   });
 
-  test('the spool is kept while accounts and usage are loaded again', async () => {
+  test('the spool of a node is kept while its accounts and usage are loaded again', async () => {
     const { data, url } = await joined();
     const { ino } = statSync(`${data}/spool/data.mdb`);
     for (const store of ['accounts', 'usage']) rmSync(`${data}/${store}`, { recursive: true });
@@ -129,7 +129,7 @@ describe('the data directory of a node', () => {
 });
 
 describe('joinPostgres', () => {
-  test('refuses the data directory of a single machine', async () => {
+  test('joinPostgres refuses the data directory of a single machine', async () => {
     const data = temporaryDirectory();
     await prepareData(data, wanted);
     await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('flagmeter postgres adopt');
@@ -138,7 +138,7 @@ describe('joinPostgres', () => {
     await store.lmdb.close();
   });
 
-  test('refuses a data directory that was used with another database', async () => {
+  test('joinPostgres refuses a data directory that was used with another database', async () => {
     const data = temporaryDirectory();
     await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
     await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('another database');

@@ -17,14 +17,14 @@ function indexAfter(...updates: readonly (readonly Write[])[]): KeyIndex {
 }
 
 describe('KeyIndex', () => {
-  it('finds a new key', () => {
+  it('the key index finds a new key', () => {
     expect(indexAfter([opened, made]).find('fm_fe_text')).toMatchObject({ key, application });
   });
 
   it.each([
     [1001, true],
     [1000, false],
-  ])('finds a rotated key that is accepted until %i at the time 1000: %s', (until, isFound) => {
+  ])('a lookup at the time 1000 finds a rotated key that expires at %i: %s', (until, isFound) => {
     for (const text of ['fm_fe_text', null]) {
       const hash = hashSecret('fm_fe_text');
       const rotated = { ...key, text, hash, replaced: { by: 'key_2', until } };
@@ -44,7 +44,7 @@ describe('KeyIndex', () => {
         [{ ...opened, value: undefined } as Write, revoked],
       ],
     ],
-  ])('does not find a key that was revoked %s', (_, updates) => {
+  ])('the key index does not find a key that was revoked %s', (_, updates) => {
     const index = indexAfter(...(updates as Write[][]));
     expect(index.find('fm_fe_text')).toBeUndefined();
     expect(index.listKeys('app_1')).toEqual([]);

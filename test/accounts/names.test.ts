@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isName } from '../../src/contract/names.ts';
 
-/** Simplest form of the rule, without regard to speed. */
+/** Checks a name as `isName` does, in the simplest and slow way. */
 function isNameNaively(text: string): boolean {
   const bytes = new TextEncoder().encode(text).length;
   const controls = [...text].some((character) => /\p{Cc}/u.test(character));
@@ -35,7 +35,7 @@ test.each([
   expect(isName(text)).toBe(expected);
 });
 
-test('isName agrees with the naive rule on any text', () => {
+test('isName and a naive implementation return the same result for any text', () => {
   const unit = fc.oneof(
     fc.integer({ min: 0, max: 0xff }),
     fc.constantFrom(0x7f, 0x80, 0x9f, 0xa0, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff),

@@ -98,18 +98,18 @@ describe('originMatcher', () => {
     ['https://*.example.com', 'https://evil.net\\.example.com', false],
     ['https://*.example.com', 'https://evil@a.example.com', false],
     ['https://*.example.com:8443', 'https://a.example.com:8443', true],
-  ])('the pattern %s allows %j: %s', (pattern, origin, expected) => {
+  ])('the origin pattern %s allows the origin %j: %s', (pattern, origin, expected) => {
     expect(originMatcher([pattern])(origin)).toBe(expected);
   });
 
-  test('rejects a header with several origins', () => {
+  test('originMatcher rejects a header with several origins', () => {
     for (const patterns of [[], ['https://a.example'], ['https://*.example']]) {
       expect(originMatcher(patterns)('https://a.example, https://a.example')).toBe(false);
       expect(originMatcher(patterns)('https://b.example,https://a.example')).toBe(false);
     }
   });
 
-  test('allows any origin with an empty list, and an origin that matches one pattern', () => {
+  test('an empty list of patterns allows any origin, and a longer list allows origins that match one pattern', () => {
     expect(originMatcher([])('https://anything.example')).toBe(true);
     expect(originMatcher(['https://a.example', 'https://*.b.example'])('https://x.b.example')).toBe(true);
   });
@@ -121,7 +121,7 @@ describe('originMatcher', () => {
     .tuple(fc.constantFrom('http', 'https'), host, port)
     .map(([scheme, name, number]) => ({ scheme, name, at: number === undefined ? '' : `:${number}` }));
 
-  test('matches an origin in any case, and with a wildcard its subdomains but not the origin itself', () => {
+  test('originMatcher ignores case, and a wildcard matches subdomains but not the origin itself', () => {
     fc.assert(
       fc.property(origin, label, ({ scheme, name, at }, sub) => {
         const apex = `${scheme}://${name}${at}`;
@@ -134,7 +134,7 @@ describe('originMatcher', () => {
     );
   });
 
-  test('compares scheme, host and port as the URL standard does', () => {
+  test('originMatcher compares scheme, host and port as the URL standard does', () => {
     fc.assert(
       fc.property(origin, origin, (a, b) => {
         const [one, other] = [a, b].map(({ scheme, name, at }) => `${scheme}://${name}${at}`) as [string, string];
@@ -143,7 +143,7 @@ describe('originMatcher', () => {
     );
   });
 
-  test('never throws, whatever the text', () => {
+  test('originMatcher does not throw for any text', () => {
     const matches = originMatcher(['https://*.example.com', 'https://example.com']);
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => typeof matches(text) === 'boolean'));
   });

@@ -10,7 +10,7 @@ function openPool(): PasswordPool {
   return pool;
 }
 
-test('passwords are hashed and verified in a worker thread, while the main thread continues', async () => {
+test('a worker thread hashes and verifies passwords while the main thread continues', async () => {
   const pool = openPool();
   let ticks = 0;
   const watch = setInterval(() => {
@@ -26,7 +26,7 @@ test('passwords are hashed and verified in a worker thread, while the main threa
   expect(await pool.hash('open sesame', randomBytes, 'ada')).not.toBe(hash);
 });
 
-test('the hash of a user without a password matches nothing, and costs as much to verify as a real hash', async () => {
+test('the hash of a user without a password matches no password, and takes equally long to verify', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   expect(noPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
@@ -35,7 +35,7 @@ test('the hash of a user without a password matches nothing, and costs as much t
     expect(await pool.verify(password, noPasswordHash)).toBe(false);
 });
 
-test('hashing is refused while too many passwords are waiting', async () => {
+test('the password pool refuses to hash while too many passwords are waiting', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   const waiting: Promise<boolean>[] = [];
@@ -49,7 +49,7 @@ test('hashing is refused while too many passwords are waiting', async () => {
   pool.checkRoom();
 });
 
-test('a sign-in waits for at most one hash of an API caller under any load', async () => {
+test('a sign-in waits for at most one password of the API callers, under any load', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   let hashed = 0;

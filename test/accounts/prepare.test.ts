@@ -15,7 +15,7 @@ function everything(store: AccountTables): unknown {
   return Object.entries(tables).map(([name, table]) => [name, [...table.getRange()]]);
 }
 
-test('prepareStore creates credentials that work', async () => {
+test('prepareStore creates valid credentials', async () => {
   const store = openTestStore();
   expect(isPrepared(store)).toBe(false);
   const made = await prepareStore(store, wanted);
@@ -42,7 +42,7 @@ test('prepareStore does not store secrets in clear text', async () => {
   expect(text).not.toContain(clientSecret);
 });
 
-test('prepareStore accepts a given password, and makes only a generated password temporary', async () => {
+test('prepareStore makes a generated password temporary, but not a given password', async () => {
   const isTemporary = async (given: object) => {
     const store = openTestStore();
     const { adminPassword } = await prepareStore(store, { ...wanted, ...given });
@@ -53,7 +53,7 @@ test('prepareStore accepts a given password, and makes only a generated password
   expect(await isTemporary({})).toEqual([expect.any(String), true]);
 });
 
-test('prepareStore rejects a prepared store and changes nothing', async () => {
+test('prepareStore rejects a prepared store, and leaves the store unchanged', async () => {
   const store = openTestStore();
   await prepareStore(store, wanted);
   const before = everything(store);
@@ -61,7 +61,7 @@ test('prepareStore rejects a prepared store and changes nothing', async () => {
   expect(everything(store)).toEqual(before);
 });
 
-test('exactly one of two concurrent preparations succeeds', async () => {
+test('exactly one of two concurrent calls of prepareStore succeeds', async () => {
   const store = openTestStore();
   const both = await Promise.allSettled([prepareStore(store, wanted), prepareStore(store, wanted)]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

@@ -90,7 +90,7 @@ describe('a redirect URI', () => {
     expect(isRedirectUri(uri)).toBe(false);
   });
 
-  test('the receiver of an https redirect is known', () => {
+  test('isOfKnownReceiver is true only for redirect URIs with https', () => {
     expect(good.filter(isOfKnownReceiver)).toEqual(good.filter((uri) => uri.startsWith('https://')));
   });
 });
@@ -114,11 +114,11 @@ describe('isSameRedirect', () => {
     ['https://shop.example.com/callback', 'https://SHOP.example.com/callback', false],
     ['https://shop.example.com/callback', 'https://shop.example.com/x/../callback', false],
     ['com.example.app:/callback', 'com.example.app://callback', false],
-  ])('the registered URI %s matches %s: %j', (registered, uri, same) => {
+  ])('the registered redirect URI %s matches the requested URI %s: %j', (registered, uri, same) => {
     expect(isSameRedirect(registered, uri)).toBe(same);
   });
 
-  test('allows a URI to differ only in the port of a loopback address', () => {
+  test('a redirect URI may differ from the registered URI only in the port of a loopback address', () => {
     const change = fc.record({
       at: fc.nat(60),
       removed: fc.nat(8),
@@ -145,7 +145,7 @@ describe('isSameRedirect', () => {
     );
   });
 
-  test('allows any port of a loopback address', () => {
+  test('a redirect URI may have any port at a loopback address', () => {
     const uri = (port: number) => `http://127.0.0.1:${port}/callback`;
     const ports = fc.integer({ min: 1, max: 65_535 });
     fc.assert(
@@ -157,7 +157,7 @@ describe('isSameRedirect', () => {
   });
 });
 
-test('a registered URI cannot contain characters that end a header or a CSP directive', () => {
+test('a registered redirect URI cannot contain characters that end a header or a CSP directive', () => {
   fc.assert(
     fc.property(fc.constantFrom(...good), fc.nat(40), fc.string({ minLength: 1, maxLength: 3 }), (uri, at, put) => {
       const changed = uri.slice(0, at) + put + uri.slice(at);

@@ -22,18 +22,18 @@ describe('resemblesOurs', () => {
     'flag\u202emeter',
     'flag\u00admeter',
     'fl\u0430gmeter\u2009console',
-  ])('recognises the name %s', (name) => {
+  ])('resemblesOurs recognises the look-alike name %s', (name) => {
     expect(resemblesOurs(name)).toBe(true);
   });
 
   test.each(['Shop', 'Feature meter', 'Flags and meters', 'Grafana', 'ШОП', 'フラグ', 'flag', 'meter'])(
-    'accepts the unrelated name %s',
+    'resemblesOurs accepts the unrelated name %s',
     (name) => {
       expect(resemblesOurs(name)).toBe(false);
     },
   );
 
-  test('recognises the name of the service within any text and in any case', () => {
+  test('resemblesOurs recognises the name of the service within any text and in any case', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.array(fc.boolean()), (before, after, upper) => {
         const ours = Array.from('flagmeter', (c, at) => (upper[at] ? c.toUpperCase() : c)).join('');

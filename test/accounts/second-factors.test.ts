@@ -5,7 +5,7 @@ import { addTotp, listSecondFactors, loadTotps, removeSecondFactors } from '../.
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { openFixture } from './fixture.ts';
 
-/** A user with an authenticator app. */
+/** Creates a user with an authenticator app. */
 async function enrolled() {
   const { directory, accountStore, team, clock } = await openFixture();
   const wanted = { email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' } as const;
@@ -24,7 +24,7 @@ test('a user has at most one authenticator app', async () => {
   expect(listSecondFactors(accountStore, id)).toEqual(['totp', 'recovery-code']);
 });
 
-test('removing all second factors of a user succeeds even if none are left', async () => {
+test('removing the second factors of a user without second factors succeeds', async () => {
   const { directory, accountStore, id } = await enrolled();
   for (const _ of ['first', 'again']) await directory.change((tx) => removeSecondFactors(tx, id));
   expect(listSecondFactors(accountStore, id)).toEqual([]);

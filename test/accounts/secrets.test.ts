@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hashPassword, isPassword, newPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { hashSecret, keyPrefix, matchesHash, newClientSecret, newId, newKeyText } from '../../src/accounts/secrets.ts';
 
-test('keys, ids and secrets show their kind and never repeat', () => {
+test('keys, ids and secrets begin with a prefix for their kind, and never repeat', () => {
   expect(newKeyText('Frontend', randomBytes)).toMatch(/^fm_fe_[0-9a-f]{40}$/);
   expect(newKeyText('Mobile', randomBytes)).toMatch(/^fm_mo_[0-9a-f]{40}$/);
   expect(newKeyText('Backend', randomBytes)).toMatch(/^fm_be_[0-9a-f]{40}$/);
@@ -31,7 +31,7 @@ test('a password is verified against its argon2id hash', async () => {
   expect(await verifyPassword('', hash)).toBe(false);
 });
 
-test('a password is verified exactly as typed, with its case, its spaces and all of its characters', async () => {
+test('verifying a password considers its case, its spaces and all of its characters', async () => {
   const typed = ` Correct horse ${'x'.repeat(200)} `;
   const hash = await hashPassword(typed, randomBytes);
   expect(await verifyPassword(typed, hash)).toBe(true);
@@ -46,6 +46,6 @@ test('a password that is too long is rejected without being hashed', async () =>
   expect(await verifyPassword('a'.repeat(1_000_000), 'not even a hash')).toBe(false);
 });
 
-test('a generated password can be typed and has 100 random bits', () => {
+test('a generated password is easy to type and has 100 random bits', () => {
   expect(newPassword(randomBytes)).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}$/);
 });

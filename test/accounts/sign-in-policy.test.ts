@@ -7,7 +7,7 @@ import type { User } from '../../src/storage/lmdb/records.ts';
 import { openFixture } from './fixture.ts';
 
 describe('the sign-in policy', () => {
-  it('a policy has defaults, and keeps the fields that a change omits', async () => {
+  it('a sign-in policy has defaults, and keeps the fields that a change omits', async () => {
     const { directory, accountStore } = await openFixture();
     expect(readSignInPolicy(accountStore)).toEqual({
       secondFactor: 'optional',
@@ -20,7 +20,7 @@ describe('the sign-in policy', () => {
     expect(readSignInPolicy(accountStore)).toMatchObject({ secondFactor: 'all', passwords: 'everyone' });
   });
 
-  it('rejects a break-glass user who does not exist', async () => {
+  it('a sign-in policy cannot have a break-glass user who does not exist', async () => {
     const { directory } = await openFixture();
     await expect(patchSignInPolicy(directory, { breakGlass: ['nobody'] })).rejects.toMatchObject({
       code: 'invalid_body',
@@ -40,7 +40,7 @@ const table: readonly [SecondFactorRule, SecondFactorRule, Role, boolean][] = [
 ];
 
 test.each(table)(
-  'the rules %s of the installation and %s of the team require a second factor of a %s: %s',
+  'the rule %s of the installation and the rule %s of the team demand a second factor from a %s: %s',
   async (...row) => {
     const [installation, own, role, demanded] = row;
     const { directory, accountStore } = await openFixture();

@@ -26,7 +26,7 @@ describe('a subject pattern', () => {
     ['system:serviceaccount:shop:*', 'system/serviceaccount/shop/deployer', false],
     ['a:b:c', 'a:b:C', false],
     ['a:b:.*', 'a:b:xyz', false],
-  ])('the pattern %s matches the subject %s: %s', (pattern, subject, expected) => {
+  ])('the subject pattern %s matches the subject %s: %s', (pattern, subject, expected) => {
     expect(isSubjectPattern(pattern)).toBe(true);
     expect(matchesSubject(pattern, subject)).toBe(expected);
   });
@@ -46,7 +46,7 @@ describe('a subject pattern', () => {
     expect(isSubjectPattern(pattern)).toBe(false);
   });
 
-  test('matches only what a regular expression of the same meaning matches', () => {
+  test('a subject pattern matches the same subjects as the equivalent regular expression', () => {
     const random = seededRandom(7);
     const pick = (letters: string) => letters[Math.floor(random() * letters.length)]!;
     const word = (letters: string, length: number) =>
@@ -64,7 +64,7 @@ describe('a subject pattern', () => {
     expect(matched).toBeGreaterThan(500);
   });
 
-  test('reads each character of a hostile subject a bounded number of times', () => {
+  test('matching a hostile subject reads each of its characters a bounded number of times', () => {
     const pattern = `a:b:${'*:'.repeat(100)}c`;
     expect(isSubjectPattern(pattern)).toBe(true);
     const hostile = `a:b:${'x:'.repeat(100)}${'x'.repeat(1_000_000)}`;

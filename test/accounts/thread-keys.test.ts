@@ -5,7 +5,7 @@ import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { allKeyWrites, keyWrites, ThreadKeys } from '../../src/accounts/thread-keys.ts';
 import { openFixture } from './fixture.ts';
 
-/** The keys of a thread, which follows the accounts and hands over copies of its key events, as ports do. */
+/** Opens the keys of a thread, which receives writes of the accounts and sends copies of its key events. */
 async function openThread() {
   const fixture = await openFixture();
   const { accountStore, directory, clock } = fixture;
@@ -33,7 +33,7 @@ test('a thread finds the keys of the accounts until they are revoked', async () 
   expect(keys.findKey(made.text)).toBeUndefined();
 });
 
-test('a new thread finds the existing keys, and does not receive other records', async () => {
+test('a new thread receives the existing keys, but no other records', async () => {
   const { directory, application, accountStore, clock } = await openThread();
   const { text } = await createKey(directory, application.id, { type: 'Mobile' });
   const writes = allKeyWrites(accountStore);
@@ -43,7 +43,7 @@ test('a new thread finds the existing keys, and does not receive other records',
   expect(new Set(writes.map(({ table }) => table))).toEqual(new Set(['applications', 'applicationKeys']));
 });
 
-test('the first use of a key in a second is recorded immediately, and the last use within the next second', async () => {
+test('the first use of a key in a second is sent immediately, and the last use within the next second', async () => {
   const { directory, application, keys, later, send, clock, findHolder } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   const first = clock.now();
@@ -88,7 +88,7 @@ test('refusals of several threads add up with the refusals on disk', async () =>
   expect(current()).toEqual(refusals);
 });
 
-test('a leak that a thread sees is recorded once', async () => {
+test('a leaked key that a thread sees in packets is recorded once', async () => {
   const { directory, application, keys, findHolder, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Backend' });
   const first = clock.now();

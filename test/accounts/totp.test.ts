@@ -16,12 +16,12 @@ describe('a time-based one-time password', () => {
     [1_111_111_111, '050471'],
     [1_234_567_890, '005924'],
     [2_000_000_000, '279037'],
-  ])('the password %i s after the epoch is %s', (seconds, code) => {
+  ])('the one-time password %i s after the epoch is %s', (seconds, code) => {
     const secret = Secret.fromLatin1('12345678901234567890').base32;
     expect(totps.findStep(secret, code, seconds * 1000)).toBe(Math.floor(seconds / 30));
   });
 
-  it('a code is accepted in its own step, the previous step and the next step', () => {
+  it('a one-time password is accepted in its own time step, the previous step and the next step', () => {
     const secret = totps.newSecret();
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 42 }), fc.integer({ min: -4, max: 4 }), (now, offset) => {
@@ -36,13 +36,13 @@ describe('a time-based one-time password', () => {
   });
 
   it.each(['', '12345', '1234567', 'abcdef', '１２３４５６', '-12345', '1e5', '0'.repeat(1000)])(
-    'rejects the code %j',
+    'rejects the malformed one-time password %j',
     (code) => {
       expect(totps.findStep(totps.newSecret(), code, 0)).toBeUndefined();
     },
   );
 
-  it('the secret has 160 bits', () => {
+  it('the secret of an authenticator app has 160 bits', () => {
     expect(totps.newSecret()).toMatch(/^[A-Z2-7]{32}$/);
   });
 });

@@ -13,7 +13,7 @@ async function open() {
   return { ...fixture, person: addUser };
 }
 
-test('an e-mail address finds its user in any letter case, even after a restart', async () => {
+test('a user is found by e-mail address in any letter case, even after a restart', async () => {
   const fixture = await open();
   const user = await fixture.person('Åsa');
   for (const directory of [fixture.directory, reopen(fixture)]) {
@@ -34,7 +34,7 @@ test('changes and deletions of users survive a restart', async () => {
   await expect(patchUser(directory, gone.id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('creating or deleting a team changes either all of its members or none', async () => {
+test('creating or deleting a team changes either all of its members or no member', async () => {
   const { directory, person } = await open();
   const user = await person('ada', 'Admin');
   const made = createTeam(directory, 'New', { listFounders: () => [user.id, 'user_none'] });
@@ -47,7 +47,7 @@ test('creating or deleting a team changes either all of its members or none', as
 });
 
 describe('the last Admin of a team', () => {
-  test('the last Admin is determined for each team of the user, without counting API keys', async () => {
+  test('a user cannot be deleted while they are the last Admin of any of their teams', async () => {
     const { directory, person, team } = await open();
     const other = await createTeam(directory, 'Other');
     const ada = await person('ada', 'Admin', [team.id, other.id]);
@@ -63,7 +63,7 @@ describe('the last Admin of a team', () => {
     await deleteUser(directory, ada.id);
   });
 
-  test('one Admin remains if two Admins give up the role concurrently', async () => {
+  test('a team keeps one of two Admins who give up the role concurrently', async () => {
     const { directory, person } = await open();
     const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
     const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));
@@ -71,7 +71,7 @@ describe('the last Admin of a team', () => {
   });
 });
 
-test('events of a user are recorded in the audit log of each of their teams', async () => {
+test('events of a user are in the audit log of each team of the user', async () => {
   const { directory, person, team, store } = await open();
   const other = await createTeam(directory, 'Other');
   const { id } = await person('eve', 'User', [team.id, other.id]);

@@ -11,7 +11,7 @@ describe('the explanation of an allowed origin', () => {
     [shop, 'http://localhost:5173', 'http://localhost:*', 'http://localhost:* allows it.'],
     [['null'], 'null', 'null', 'null allows it.'],
     [[], 'https://any.example', null, /does not restrict origins/],
-  ])('the patterns %j allow %s by the pattern %j', (patterns, origin, by, why) => {
+  ])('the patterns %j allow the origin %s, which matches %j', (patterns, origin, by, why) => {
     const verdict = judgeOrigin(patterns, origin);
     expect(verdict).toMatchObject({ allowed: true, by });
     expect(verdict.why).toMatch(why);
@@ -32,14 +32,14 @@ describe('the explanation of a rejected origin', () => {
     [['https://shop.example'], 'https://www.shop.example', /https:\/\/\*\.shop\.example allows them/],
     [['https://bad pattern'], 'https://shop.example', /is not among the 1/],
     [['capacitor://localhost'], 'ionic://localhost', /with capacitor:\/\//],
-  ])('the patterns %j reject %s: %s', (patterns, origin, why) => {
+  ])('the patterns %j reject the origin %s with the explanation: %s', (patterns, origin, why) => {
     const verdict = judgeOrigin(patterns, origin);
     expect(verdict).toMatchObject({ allowed: false, by: null });
     expect(verdict.why).toMatch(why);
   });
 });
 
-test('the verdict agrees with the matcher for packets, and the pattern that it names allows the origin by itself', () => {
+test('judgeOrigin agrees with originMatcher, and the reported pattern alone allows the origin', () => {
   const part = fc.constantFrom(
     'https',
     'http',

@@ -26,7 +26,7 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   ['a real token', otherTexts],
 ])('%s', (_, attacks) => {
   describe.each(attacks)('%s', (_, forge) => {
-    test.each(algorithms)('a service that signs with %s rejects the token', async (alg) => {
+    test.each(algorithms)('a service that signs with %s rejects the forged token', async (alg) => {
       const target = targets.find((one) => one.alg === alg)!;
       await verifyAccessToken(target.settings, target.sign());
       const tokens = [forge(target, others)].flat();
@@ -37,14 +37,14 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
 });
 
 test.each(targets)(
-  'an ID token with a $alg signature by the same key is rejected as an access token',
+  'an ID token is rejected as an access token, even with a $alg signature by the same key',
   async (target) => {
     await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
     await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
   },
 );
 
-test('a key verifies no tokens of another algorithm, even if both keys are ours', async () => {
+test('a key does not verify tokens of another algorithm, even if the service has both keys', async () => {
   const keys = openSigningKeys(targets.map(({ key }) => key));
   for (const target of targets) {
     await verifyAccessToken({ ...target.settings, keys }, target.sign());
@@ -57,7 +57,7 @@ test('a key verifies no tokens of another algorithm, even if both keys are ours'
   }
 });
 
-test('a token that is too long is rejected before the key lookup', async () => {
+test('a token that is too long is rejected before its key is looked up', async () => {
   const [target] = targets as [Forgery];
   const looked: string[] = [];
   const keys: SigningKeys = {

@@ -31,7 +31,7 @@ const forPages: readonly [string, string][] = [
 ];
 
 describe('a page at a redirect URI of a public client', () => {
-  test.each(forPages)('the page can send requests to %s (%s)', async (path, method) => {
+  test.each(forPages)('a page of a public client can send requests to %s (%s)', async (path, method) => {
     const { status, headers } = await preflight(path, page, method);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(page);
@@ -41,7 +41,7 @@ describe('a page at a redirect URI of a public client', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  test('the page completes PKCE and can read all responses, including refusals', async () => {
+  test('a page of a public client can complete PKCE and read all responses, including refusals', async () => {
     const signedIn = await fixture.signIn(fixture.newBrowser());
     const body = encode({
       grant_type: 'authorization_code',
@@ -65,7 +65,7 @@ describe('a page at a redirect URI of a public client', () => {
     }
   });
 
-  test('the page can invalidate the token of its user, and read the response', async () => {
+  test('a page of a public client can invalidate the token of its user, and read the response', async () => {
     const own = await token(fixture.service.http, fixture.service.credentials);
     const headers = { origin: page, authorization: `Bearer ${own}` };
     const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
@@ -75,19 +75,19 @@ describe('a page at a redirect URI of a public client', () => {
   });
 
   test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])(
-    'the page can be on the user’s own machine: %s',
+    'a page of a public client can be on the machine of the user: %s',
     async (from) => {
       const { headers } = await preflight('/connect/token', from, 'POST');
       expect(headers.get('access-control-allow-origin')).toBe(from);
     },
   );
 
-  test('a page of the console has the same access', async () => {
+  test('a page of the console can send requests to the token endpoint', async () => {
     const { headers } = await preflight('/connect/token', origin, 'POST');
     expect(headers.get('access-control-allow-origin')).toBe(origin);
   });
 
-  test('the page loses access when the client is deleted', async () => {
+  test('a page of a public client loses access when the client is deleted', async () => {
     const { http, credentials } = fixture.service;
     const wanted = { name: 'Gone', redirectUris: ['https://gone.example/cb'], type: 'public' };
     const path = `/api/v2/teams/${credentials.teamId}/clients`;
@@ -109,7 +109,7 @@ describe('a page without permission', () => {
     'null',
     'com.example.shop:',
     'http://127.0.0.1.evil.example',
-  ])('a page from %s cannot read responses', async (from) => {
+  ])('a page from %s cannot read responses of the service', async (from) => {
     for (const [path, method] of forPages) {
       const { status, headers } = await preflight(path, from, method);
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);

@@ -9,7 +9,7 @@ import { algorithms, openForgery } from './forgery.ts';
 
 const forgeries = await Promise.all(algorithms.map(openForgery));
 
-test.each(forgeries)('the document lists every endpoint and supported feature with $alg', async ({ alg, settings }) => {
+test.each(forgeries)('the discovery document lists all endpoints and features with $alg', async ({ alg, settings }) => {
   const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
   const response = await send(dispatch, '/.well-known/openid-configuration');
   expect(response.status).toBe(200);
@@ -30,7 +30,7 @@ test.each(forgeries)('the document lists every endpoint and supported feature wi
   expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(response);
 });
 
-test('the document of an issuer with a path is served at both locations', async () => {
+test('the discovery document of an issuer with a path is served at every standard location', async () => {
   const [{ settings }] = forgeries as [(typeof forgeries)[0]];
   const issuer = 'https://example.com/auth';
   const deps = { ...settings, issuer, serviceScope: 'flags' };
@@ -41,7 +41,7 @@ test('the document of an issuer with a path is served at both locations', async 
   }
 });
 
-test('the JWKS verifies the tokens of each algorithm, and contains only public parts', async () => {
+test('the keys in the JWKS verify the tokens of each algorithm, and contain only public parts', async () => {
   const keys = openSigningKeys(forgeries.map(({ key }) => key));
   const dispatch = createRouter(bind([jwksEndpoint], { keys }));
   const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
@@ -62,7 +62,7 @@ test('the JWKS verifies the tokens of each algorithm, and contains only public p
   expect(Buffer.from(json.keys[1].n, 'base64url').length).toBeGreaterThanOrEqual(256);
 });
 
-test('a cache with current keys gets 304 until another key is published', async () => {
+test('a cache with the current JWKS gets 304 until another key is published', async () => {
   const [{ key: first }, { key: second }] = forgeries as [(typeof forgeries)[0], (typeof forgeries)[0]];
   let keys = openSigningKeys([first]);
   const dispatch = createRouter(

@@ -29,7 +29,7 @@ async function good({ call }: Pick<SessionFixture, 'call'>, tokens: Record<strin
 }
 
 describe('a sign-out with an ID token', () => {
-  test.each(['GET', 'POST'])('ends the sign-in and all sessions of the sign-in (%s)', async (method) => {
+  test.each(['GET', 'POST'])('a sign-out with an ID token ends the sign-in and its sessions (%s)', async (method) => {
     const fixture = await openSignedIn();
     const { issued, browser, store, refresh, audited, user } = fixture;
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
@@ -50,7 +50,7 @@ describe('a sign-out with an ID token', () => {
     expect(audited('session.ended')).toMatchObject([{ actor: { type: 'user', id: user.id } }]);
   });
 
-  test('redirects the user to a registered address, with the state', async () => {
+  test('a sign-out redirects the user to a registered address, with the state', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const back = { post_logout_redirect_uri: redirectUri, state: 'a b' };
     const response = await browse(fixture, query({ id_token_hint: issued.shop.id_token, ...back }));
@@ -67,7 +67,7 @@ describe('a sign-out with an ID token', () => {
     'https://shop.example/callback@evil.example',
     'javascript:alert(1)',
     '//evil.example',
-  ])('signs out without redirecting to %s', async (uri) => {
+  ])('a sign-out does not redirect to the unregistered address %s', async (uri) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { id_token_hint: issued.shop.id_token, post_logout_redirect_uri: uri };
     const response = await browse(fixture, query(parameters));
@@ -76,7 +76,7 @@ describe('a sign-out with an ID token', () => {
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
   });
 
-  test('accepts an expired ID token', async () => {
+  test('a sign-out accepts an expired ID token', async () => {
     const { issued, clock, refresh, ...fixture } = await openSignedIn();
     clock.advance(5 * 24 * 3_600_000);
     expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({ status: 200 });
@@ -84,7 +84,7 @@ describe('a sign-out with an ID token', () => {
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('ends the sign-in of the browser if the same user is signed in there', async () => {
+  test('a sign-out with an ID token ends the sign-in of a browser only if the user is the same', async () => {
     const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
     const bob = await createUser(directory, {
       email: 'bob@example.com',
@@ -104,9 +104,9 @@ describe('a sign-out with an ID token', () => {
   test.each<[string, (tokens: Tokens) => Record<string, string>]>([
     ['a malformed token', () => ({ id_token_hint: 'a.b.c' })],
     ['an access token', ({ access_token }) => ({ id_token_hint: access_token })],
-    ['a wrong signature', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
+    ['a forged token', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
     ['a token of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
-  ])('ends no session for %s', async (_, getParameters) => {
+  ])('a sign-out with %s as the ID token ends no session', async (_, getParameters) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { ...getParameters(issued.shop), post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(parameters))).toMatchObject({ status: 400 });
@@ -132,7 +132,7 @@ test('an ID token of another issuer signs no one out, even with a valid signatur
 });
 
 describe('a sign-out with an access token', () => {
-  test.each(['GET', 'POST'])('ends the sign-in of the token (%s)', async (method) => {
+  test.each(['GET', 'POST'])('a sign-out with an access token ends the sign-in of the token (%s)', async (method) => {
     const { issued, store, browser, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     expect(await browse(fixture, path, { method, headers })).toMatchObject({ status: 204 });
@@ -140,7 +140,7 @@ describe('a sign-out with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('ends the sign-in once for concurrent requests, with one audit log entry', async () => {
+  test('concurrent sign-outs with an access token end the sign-in once, with one audit log entry', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     const replies = await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -148,7 +148,7 @@ describe('a sign-out with an access token', () => {
     expect(fixture.audited('session.ended')).toHaveLength(1);
   });
 
-  test('invalidates only the token of an API key', async () => {
+  test('a sign-out with a token of an API key invalidates only that token', async () => {
     const fixture = await openSessionFixture();
     const { apiKey, clientSecret } = await fixture.addClient('User');
     const form = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
@@ -159,7 +159,7 @@ describe('a sign-out with an access token', () => {
     expect(await fixture.call(json.access_token)).toBe(401);
   });
 
-  test.each(['a.b.c', 'x'])('ends no session for the invalid token %s', async (token) => {
+  test.each(['a.b.c', 'x'])('a sign-out with the invalid access token %s ends no session', async (token) => {
     const { browser, store, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${token}`, cookie: browser.cookie };
     const response = await browse(fixture, path, { method: 'POST', headers });
@@ -169,7 +169,7 @@ describe('a sign-out with an access token', () => {
 });
 
 describe('a sign-out with only the cookie of a browser', () => {
-  test('asks the user to confirm, because any page can send a browser here', async () => {
+  test('a sign-out with only a cookie asks the user to confirm, because any page can start it', async () => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const { cookie } = browser;
     const response = await browse(fixture, path, { headers: { cookie } });
@@ -179,7 +179,7 @@ describe('a sign-out with only the cookie of a browser', () => {
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
 
-  test('ends the sign-in and the sessions after the confirmation', async () => {
+  test('a confirmed sign-out ends the sign-in and its sessions', async () => {
     const { issued, browser, store, ...fixture } = await openSignedIn();
     const headers = {
       cookie: browser.cookie,
@@ -193,7 +193,7 @@ describe('a sign-out with only the cookie of a browser', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('writes one audit log entry for concurrent confirmations', async () => {
+  test('concurrent confirmations of a sign-out write one audit log entry', async () => {
     const { browser, ...fixture } = await openSignedIn();
     const headers = { cookie: browser.cookie, 'sec-fetch-site': 'same-origin' };
     await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -204,7 +204,7 @@ describe('a sign-out with only the cookie of a browser', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example' },
-  ])('rejects a confirmation from another site: %j', async (headers) => {
+  ])('the confirmation of a sign-out from another site is rejected: %j', async (headers) => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const request = { method: 'POST', headers: { cookie: browser.cookie, ...headers } };
     expect((await browse(fixture, path, request)).text).toContain('Sign out?');
@@ -214,7 +214,7 @@ describe('a sign-out with only the cookie of a browser', () => {
 
 describe('a sign-out without a token or a sign-in', () => {
   test.each([{}, { cookie: `__Host-flagmeter=${'A'.repeat(43)}.${'A'.repeat(43)}` }])(
-    'ends no session: %j',
+    'a sign-out without a token or a sign-in ends no session: %j',
     async (headers) => {
       const { issued, ...fixture } = await openSignedIn();
       expect((await browse(fixture, path, { headers })).text).toContain('You are signed out');
@@ -223,14 +223,14 @@ describe('a sign-out without a token or a sign-in', () => {
     },
   );
 
-  test('the user is not redirected, even to a registered address', async () => {
+  test('a sign-out without a sign-in does not redirect, even to a registered address', async () => {
     const fixture = await openSessionFixture();
     const back = { client_id: fixture.app.client.clientId, post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(back))).toMatchObject({ status: 200 });
   });
 });
 
-test('the page reports that the user is not signed out while the store accepts no writes', async () => {
+test('the sign-out page reports that the user is not signed out while the store accepts no writes', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
   const response = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));

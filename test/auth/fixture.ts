@@ -28,7 +28,7 @@ export interface RequestDeps {
   readonly body?: string | Uint8Array;
 }
 
-/** Creates a request as an HTTP engine passes it on. */
+/** Creates a request in the form in which an HTTP engine passes requests on. */
 export function createRequest(target: string, { method = 'GET', headers = {}, body = '' }: RequestDeps = {}): Request {
   const [path = '', query = ''] = target.split('?');
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
@@ -72,7 +72,7 @@ async function readText({ body = '', chunks }: HttpResponse): Promise<string> {
   return Buffer.concat(all).toString();
 }
 
-/** The part of a response that names its refusal. */
+/** Returns the part of a response that identifies its refusal. */
 export const refusal = (status: number, code: string, detail?: unknown) => ({
   status,
   json: { code, ...(detail !== undefined && { detail }) },
@@ -96,7 +96,7 @@ export interface AuthFixture extends Fixture {
 /**
  * Opens a directory, and the dependencies to issue and verify tokens.
  * @param tokenRate requests per second of one client; by default unlimited
- * @param base replaces a fresh data directory
+ * @param base a fixture to use in place of a fresh data directory
  */
 export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<AuthFixture> {
   const fixture = base ?? (await openFixture());

@@ -6,7 +6,7 @@ import { openSso } from './sso/sso-fixture.ts';
 import { appCode, secretField } from './support/enrolment.ts';
 
 /*
- * Tests of the cookies and hidden fields on which decisions depend. docs/security.md lists these values. The challenge
+ * Tests of forged cookies and hidden fields. docs/security.md lists the values on which decisions depend. The challenge
  * of a passkey is tested in test/auth/factors.
  */
 
@@ -46,12 +46,12 @@ async function makeKey(browser: CookieBrowser): Promise<number> {
   return (await browser.send(`${sso.url}${path}`, { method: 'POST', headers: ownPage, body })).status;
 }
 
-/** Makes the value of a cookie without an HMAC, as earlier releases did, from a current value. */
+/** Changes the value of a cookie and removes its HMAC, as in a cookie of an earlier release. */
 const without = (change: object) => (value: string) => {
   const kept = JSON.parse(Buffer.from(value.split('.')[0]!, 'base64url').toString()) as object;
   return Buffer.from(JSON.stringify({ ...kept, ...change })).toString('base64url');
 };
-/** Makes the same value with the HMAC of the cookie before the change. */
+/** Changes the value of a cookie, but keeps the HMAC of the unchanged value. */
 const withCode = (change: object) => (value: string) => `${without(change)(value)}.${value.split('.')[1]}`;
 
 const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
@@ -60,7 +60,7 @@ describe('an old session of an Admin', () => {
   it.each([
     ['without an HMAC', without],
     ['with the HMAC of another attempt', withCode],
-  ])('an attempt cookie forged %s links no account and renews no session', async (_how, forge) => {
+  ])('a forged attempt cookie %s links no account and renews no session', async (_how, forge) => {
     const browser = await signedIn();
     sso.clock.advance(901_000);
     expect(await makeKey(browser)).toBe(401);
@@ -97,7 +97,7 @@ describe('a forged cookie', () => {
     startedAt: () => sso.clock.now() - 1,
   };
 
-  it.each(Object.entries(fields))('the callback refuses a changed attempt: %s', async (name, value) => {
+  it.each(Object.entries(fields))('the callback refuses an attempt with a changed %s', async (name, value) => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser, { max_age: '900' });
     const before = sso.provider.requested.length;
@@ -107,7 +107,7 @@ describe('a forged cookie', () => {
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  it('the callback refuses the attempt of another browser', async () => {
+  it('the callback refuses the attempt cookie of another browser', async () => {
     const attacker = new CookieBrowser();
     const victim = await signedIn();
     const callback = await sso.begin(attacker);
@@ -176,7 +176,7 @@ describe('a forged hidden field', () => {
     expect(await readText(refused)).toContain('This page is out of date');
   });
 
-  test('a forged token of a link is refused', async () => {
+  test('a forged secret of an invitation link is refused', async () => {
     const refused = await post(new CookieBrowser(), '/connect/invitation', {
       token: 'x'.repeat(43),
       action: 'accept',

@@ -8,7 +8,7 @@ import { testClock } from '../accounts/fixture.ts';
 
 export const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256', 'EdDSA'];
 
-/** A service's keys and algorithm, and what an attacker needs to forge its tokens. */
+/** The keys and the algorithm of a service, and the values with which tests forge its tokens. */
 export interface Forgery {
   readonly alg: SigningAlgorithm;
   readonly settings: TokenSettings;
@@ -17,12 +17,12 @@ export interface Forgery {
   /** The header and claims of a currently valid token. */
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: AccessClaims;
-  /** Makes a token of a header and claims, as values or as raw text, signed with the real key. */
+  /** Signs a token with the real key. The header and the claims are values or raw text. */
   sign(claims?: unknown, header?: unknown): string;
 }
 
 /**
- * Tokens that an attacker can make, which must be rejected.
+ * An attack: it creates tokens that must be rejected.
  * @param others services with other keys, one per algorithm
  */
 export type Attack = readonly [
@@ -30,7 +30,7 @@ export type Attack = readonly [
   forge: (target: Forgery, others: readonly Forgery[]) => string | readonly string[],
 ];
 
-/** Makes a key, the only one of the forged service. */
+/** Creates the only key of a service whose tokens are forged. */
 export async function openForgery(alg: SigningAlgorithm): Promise<Forgery> {
   const clock = testClock();
   const key = await newSigningKey(clock.now(), alg);
@@ -68,12 +68,12 @@ export async function openForgery(alg: SigningAlgorithm): Promise<Forgery> {
   };
 }
 
-/** A token part: text unchanged, other values as JSON. */
+/** Encodes a part of a token. A text stays unchanged; another value becomes JSON. */
 export function encode(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }
 
-/** The token of a signing input, signed with the algorithm of the key. */
+/** Signs a token with the algorithm of the key. @param input the header and the payload */
 export function signWith(privateKey: KeyObject, input: string): string {
   const hash = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
   const signature = sign(hash, Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });

@@ -3,7 +3,7 @@ import { createApplication, createKey, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
 let service: LocalService;
-/** Credentials that are valid at one host, and must be rejected at the others. */
+/** Credentials that are valid at one host, and must be rejected at the other hosts. */
 const credentials: Record<string, string> = {};
 let accessToken = '';
 let frontendKey = '';
@@ -48,28 +48,28 @@ describe('the metrics host', () => {
     ['as the key of a usage report', (appKey) => post('/api/usage/stats', { ...report(), appKey }), 404, 'unknown_key'],
     ['as the key of a metrics report', (appKey) => post('/api/metrics', { ...report(), appKey }), 404, 'unknown_key'],
     [
-      'as the key of a mint request',
+      'as the key of a request for an identity',
       (key) => post('/api/frontend/identities', { identity: 'ada' }, { authorization: key }),
       401,
       'unknown_backend_key',
     ],
     [
-      'as the bearer token of a mint request',
+      'as the bearer token of a request for an identity',
       (key) => post('/api/frontend/identities', { identity: 'ada' }, { authorization: `Bearer ${key}` }),
       401,
       'unknown_backend_key',
     ],
-  ])('rejects credentials of the management API %s', async (_, ask, status, code) => {
+  ])('the metrics host rejects credentials of the management API %s', async (_, ask, status, code) => {
     for (const [name, text] of secrets()) {
       const response = await ask(text);
-      // A token is longer than any application key.
+      // An access token is longer than any application key.
       const expected = status === 404 && text === accessToken ? [400, 'invalid_body'] : [status, code];
       const { code: found } = (await response.json()) as { code: string };
       expect([name, response.status, found]).toEqual([name, ...expected]);
     }
   });
 
-  test('ignores an access token in a request with a valid key', async () => {
+  test('the metrics host ignores an access token in a request with a valid application key', async () => {
     const bearer = { origin, authorization: `Bearer ${accessToken}` };
     expect((await post('/api/frontend/telemetry', { ...packet, k: frontendKey }, bearer)).status).toBe(202);
     expect((await post('/api/frontend/telemetry', packet, bearer)).status).toBe(400);
@@ -79,7 +79,7 @@ describe('the metrics host', () => {
 
 describe('the management API', () => {
   test.each(['a Frontend key', 'a Mobile key', 'a Backend key', 'a client secret', 'a client id'])(
-    'rejects a credential of the metrics host: %s',
+    'the management API does not accept %s as a token',
     async (name) => {
       const text = credentials[name]!;
       for (const authorization of [`Bearer ${text}`, text, `Basic ${Buffer.from(`x:${text}`).toString('base64')}`]) {

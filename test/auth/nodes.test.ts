@@ -22,7 +22,7 @@ import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 
-/** Two nodes that serve the same users. The first reaches PostgreSQL through a proxy. */
+/** Two nodes that serve the same users. The first node reaches PostgreSQL through a proxy. */
 async function twoNodes() {
   const postgres = await sharedServer();
   const url = await newDatabase(postgres);
@@ -33,14 +33,14 @@ async function twoNodes() {
   return { url, relay, one, other: one.beside(node) };
 }
 
-/** Returns the status of a node's response to a request that starts now. */
+/** Returns the status of a node's response, after the node has read all changes. */
 async function callNow({ accountStore, call }: SessionFixture, token: string): Promise<number> {
   await accountStore.current();
   return call(token);
 }
 
 describe('two nodes', () => {
-  test('both nodes reject a token from the next request on after one node invalidated it', async () => {
+  test('both nodes reject a token immediately after one node has invalidated it', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { access_token: token } = await one.tokens();
@@ -52,7 +52,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('the nodes accept a refresh token once, and reuse ends the session on both nodes', async () => {
+  test('two nodes accept a refresh token only once, and its reuse ends the session on both nodes', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { refresh_token: token } = await one.tokens();
@@ -64,7 +64,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('a refresh whose commit got no response is not treated as reuse', async () => {
+  test('a token refresh whose commit got no response is not treated as reuse', async () => {
     const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
     for (let round = 1; round <= 3; round += 1) {
@@ -76,7 +76,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('the nodes accept a code of an authenticator app and a recovery code only once', async () => {
+  test('two nodes accept a code of an authenticator app and a recovery code only once', async () => {
     const { one, other } = await twoNodes();
     const totps = await loadTotps(randomBytes);
     const secret = totps.newSecret();
@@ -99,7 +99,7 @@ describe('two nodes', () => {
       expect((await accepted(typed)).filter((each) => each !== undefined)).toEqual([factor]);
   });
 
-  test('the nodes accept an assertion of a client only once', async () => {
+  test('two nodes accept an assertion of a client only once', async () => {
     const { one, other } = await twoNodes();
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const publicKeys = await readPublicKeys([publicKey.export({ format: 'jwk' }) as Jwk]);
@@ -140,7 +140,7 @@ describe('two nodes', () => {
     expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
   });
 
-  test('the nodes count failed sign-ins together', async () => {
+  test('two nodes count failed sign-ins together', async () => {
     const { one, other } = await twoNodes();
     const clock = testClock();
     const browser = { id: 'a', permanentId: 'b' };
@@ -189,7 +189,7 @@ describe('two nodes', () => {
   });
 });
 
-test('a loss of changes ends all sessions and tokens, and no record number is reused', async () => {
+test('the repair after lost changes ends all sessions and tokens, and no record number is reused', async () => {
   const { one, other } = await twoNodes();
   const { refresh_token: token } = await one.tokens();
   const before = one.accountStore.records('numbers').get('team')!;

@@ -14,28 +14,28 @@ const groups: readonly Group[] = [pageTokens, ...authHost, authDescription];
 const declared = groups.flatMap(({ endpoints }) => endpoints);
 
 describe('GET /connect/openapi.json', () => {
-  test('the document is valid OpenAPI 3.1', async () => {
+  test('the document of the auth host is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
   });
 
-  test('contains every endpoint except the preflight', () => {
+  test('the OpenAPI document of the auth host contains every endpoint except the preflight', () => {
     const routes = declared.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     expect([...closed.operations.keys(), 'OPTIONS /connect/userinfo'].sort()).toEqual(routes.sort());
   });
 
-  test('the document has no dangling references', () => {
+  test('the OpenAPI document of the auth host has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('contains examples that match the schemas', () => {
+  test('the OpenAPI document of the auth host contains examples that match the schemas', () => {
     const { wrong, seen } = checkExamples(closed);
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(30);
   });
 
-  test('gives every operation a unique id', () => {
+  test('the OpenAPI document of the auth host gives every operation a unique id', () => {
     const names = [...closed.operations.values()].map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(closed.operations.size);
   });
@@ -49,7 +49,7 @@ describe('expectDocumented', () => {
     ['an undocumented field', { ...response, text: '{"active":false,"why":"x"}' }],
     ['an undocumented status', { ...response, status: 418, text: '' }],
     ['a missing header', { ...response, headers: {}, text: '{"active":false}' }],
-  ])('fails for %s', (_, wrong) => {
+  ])('expectDocumented fails for a response with %s', (_, wrong) => {
     expect(departures('POST /connect/introspect', wrong)).not.toEqual([]);
   });
 });
@@ -108,7 +108,7 @@ describe('the auth host', () => {
     [401, 'GET /connect/endsession', () => ({ headers: bearer('rubbish') })],
     [204, 'POST /connect/endsession', () => ({ headers: bearer(access) })],
     [200, 'GET /connect/openapi.json', () => ({})],
-  ])('responds with %i to %s as documented', async (status, name, sent) => {
+  ])('the auth host responds with %i to %s as documented', async (status, name, sent) => {
     const [method = '', target = ''] = name.split(' ');
     const { form, headers = {} } = sent();
     const body = form && new URLSearchParams(form as Record<string, string>);
@@ -123,7 +123,7 @@ describe('the auth host', () => {
     expectDocumented(name.split('?')[0]!, answered);
   });
 
-  test('responds with 200 and 303 to GET /connect/authorize as documented', async () => {
+  test('the auth host responds with 200 and 303 to GET /connect/authorize as documented', async () => {
     for (const parameters of [{}, { prompt: 'none' }]) {
       const url = `http://${fixture.service.http}${fixture.target(parameters)}`;
       expectDocumented('GET /connect/authorize', await read(await fetch(url, { redirect: 'manual' })));

@@ -21,7 +21,7 @@ export interface PasskeyFixture extends SignInFixture {
   openToAdd(browser: TestBrowser, person?: Person): Promise<Page>;
   /** Adds a device as a passkey of a user. @param fields replace fields of the form */
   add(device: Authenticator, fields?: Record<string, string>, person?: Person): Promise<Page>;
-  /** A new device that is a passkey of the Admin. */
+  /** Creates a device, and adds it as a passkey of the Admin. */
   added(counter?: number): Promise<Authenticator>;
   /** Signs in with a passkey. */
   enter(device: Authenticator, tampering?: ResponseChanges, browser?: TestBrowser): Promise<Page>;

@@ -49,17 +49,17 @@ export interface SignedInBrowser {
 
 export interface SessionFixture extends AuthFixture {
   readonly user: User;
-  /** A confidential client of the team, a public client, and an API key. */
+  /** `shop` is a confidential client of the team, and `app` is a public client. */
   readonly shop: NewClient;
   readonly app: NewClient;
   readonly dispatch: Dispatch;
   /** The credentials that a client sends in a form. */
   credentials(client: NewClient): Record<string, string>;
   signIn(user?: User): Promise<SignedInBrowser>;
-  /** Issues a code, by default for the shop. */
+  /** Issues a code, by default for the client `shop`. */
   code(made?: Partial<AuthorizationCode>): Promise<string>;
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<JsonResponse>;
-  /** Exchanges a code, by default as the shop. */
+  /** Exchanges a code, by default as the client `shop`. */
   exchange(code: string, sent?: Record<string, string>): Promise<JsonResponse>;
   refresh(refreshToken: string, sent?: Record<string, string>): Promise<JsonResponse>;
   tokens(made?: Partial<AuthorizationCode>, client?: NewClient): Promise<Tokens>;
@@ -67,12 +67,12 @@ export interface SessionFixture extends AuthFixture {
   call(accessToken: string): Promise<number>;
   /** The audit log entries with these actions. */
   audited(action: string): readonly object[];
-  /** Closes the store, and continues with a new process that reads it. */
+  /** Closes the store and opens it again, as a new process does. */
   restart(): Promise<SessionFixture>;
   beside(stores: Pick<SessionFixture, 'store' | 'health' | 'accountStore'>): SessionFixture;
 }
 
-/** Opens a user, their clients, and every endpoint that accepts tokens. Parameters as for `openAuthFixture`. */
+/** Creates a user and two clients, and opens every endpoint that accepts tokens. Parameters as in `openAuthFixture`. */
 export async function openSessionFixture(tokenRate = 0, base?: Fixture): Promise<SessionFixture> {
   const fixture = await openAuthFixture(tokenRate, base);
   const { directory, team } = fixture;

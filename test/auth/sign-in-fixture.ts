@@ -39,7 +39,7 @@ export interface SignInFixture {
   readonly outsider: Person;
   /** A user of the other team with a temporary password. */
   readonly newcomer: Person;
-  /** The URL of an authorization request: the usual parameters and the given ones; `undefined` omits a parameter. */
+  /** The URL of an authorization request with the usual and the given parameters; `undefined` omits a parameter. */
   target(parameters?: Parameters): string;
   newBrowser(address?: string): TestBrowser;
   /** Opens the page of a request, and submits the person's credentials. */

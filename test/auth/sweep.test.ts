@@ -9,7 +9,7 @@ import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Runs a round. Returns the number of its pauses. */
+/** Runs a round of the sweep. Returns the number of pauses. */
 async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
   let pauses = 0;
   const { store: accounts, accountStore, clock } = fixture;
@@ -27,7 +27,7 @@ function counts({ store }: SessionFixture): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
 }
 
-/** Adds this many tokens to the invalidation list, which expire in this many seconds. */
+/** Adds `count` tokens to the invalidation list, which expire in `inSeconds`. */
 function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
   const exp = Math.floor(clock.now() / 1000) + inSeconds;
   store.lmdb.transactionSync(() => {
@@ -129,7 +129,7 @@ describe('sweepRound', () => {
   });
 });
 
-/** Replaces the audit log with entries one day apart, of which the last is from now. */
+/** Replaces the audit log with one entry for each day until now. */
 function audit({ store, clock }: SessionFixture, days: number): void {
   const first = clock.now() - (days - 1) * dayMs;
   store.lmdb.transactionSync(() => {
@@ -153,7 +153,7 @@ test('a sweep removes audit log entries after 400 days, and reads few newer entr
 });
 
 describe('a large sweep', () => {
-  test('takes small steps, and keeps unexpired records', async () => {
+  test('a large sweep takes small steps, and keeps unexpired records', async () => {
     const fixture = await openSessionFixture();
     list(fixture, 3000, 10);
     list(fixture, 500, 7200);
@@ -168,7 +168,7 @@ describe('a large sweep', () => {
     expect(counts(fixture)).toMatchObject({ invalidated: 500 });
   });
 
-  test('ends when the service stops, and the next sweep continues', async () => {
+  test('a sweep ends when the service stops, and the next sweep continues', async () => {
     const fixture = await openSessionFixture();
     list(fixture, 1000, 10);
     fixture.clock.advance(hourMs);
@@ -178,7 +178,7 @@ describe('a large sweep', () => {
     expect(counts(fixture)).toMatchObject({ invalidated: 0 });
   });
 
-  test('other requests are served between the steps', async () => {
+  test('other requests are served between the steps of a sweep', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     list(fixture, 1000, 10);
@@ -194,7 +194,7 @@ describe('a large sweep', () => {
   });
 });
 
-test('a round fails while the store accepts no writes, and the next round does the rest', async () => {
+test('a sweep fails while the store accepts no writes, and the next sweep removes the rest', async () => {
   const fixture = await openSessionFixture();
   const { store: accounts, accountStore, health, clock } = fixture;
   list(fixture, 10, 10);

@@ -13,7 +13,7 @@ export interface Page {
   readonly error: string;
 }
 
-/** The parts of a browser without JavaScript that a sign-in needs: it stores its cookie and submits forms. */
+/** A browser without JavaScript for sign-ins. It stores its cookie and submits forms. */
 export class TestBrowser {
   /** `name=value`. */
   cookie: string | undefined;
@@ -22,7 +22,7 @@ export class TestBrowser {
   #target = '';
   #form: string | undefined;
 
-  /** @param address of its machine, in 127.0.0.0/8 */
+  /** @param address the address of the browser, in 127.0.0.0/8 */
   constructor(http: string, address: string) {
     this.#origin = `http://${http}`;
     this.#address = address;

@@ -19,7 +19,7 @@ function bench(...args: string[]): Promise<CommandResult> {
   });
 }
 
-/** Runs a short benchmark. @returns the object that it prints */
+/** Runs a short benchmark. @returns the figures that the benchmark prints */
 async function result(name: string, ...options: string[]): Promise<Record<string, number>> {
   const { code, stdout, stderr } = await bench(name, '--small', '--json', ...options);
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
@@ -28,7 +28,7 @@ async function result(name: string, ...options: string[]): Promise<Record<string
 }
 
 describe('npm run bench', () => {
-  it('measures ingest', async () => {
+  it('npm run bench -- ingest measures accepted packets', async () => {
     const figures = await result('ingest');
     expect(Object.keys(figures)).toEqual([
       'floorRps',
@@ -54,11 +54,11 @@ describe('npm run bench', () => {
     ['the steps of a packet', 'steps'],
     ['larger machines', 'model'],
     ['numbers of front-end threads', 'threads'],
-  ])('measures %s', async (_, name) => {
+  ])('npm run bench measures %s', async (_, name) => {
     for (const [figure, value] of Object.entries(await result(name))) expect(value, figure).toBeGreaterThan(0);
   });
 
-  it('measures the data that nodes ship to PostgreSQL', async () => {
+  it('npm run bench measures the data that nodes ship to PostgreSQL', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'growth', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -66,7 +66,7 @@ describe('npm run bench', () => {
     for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measures several nodes, and calculates larger clusters', async () => {
+  it('npm run bench measures several nodes, and calculates larger clusters', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'away', 'changes', 'limits', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -75,14 +75,14 @@ describe('npm run bench', () => {
       expect(figures.filter(({ name }) => name.startsWith(`calculated, ${nodes} nodes:`))).toHaveLength(5);
   });
 
-  it('measures the accepted packets under overload', async () => {
+  it('npm run bench measures the accepted packets under overload', async () => {
     const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(runs).toHaveLength(3);
   });
 
-  it('measures the reports of the console', async () => {
+  it('npm run bench measures the reports of the console', async () => {
     const { figures } = (await result('report')) as Record<string, unknown>;
     expect(figures).not.toEqual([]);
     for (const figure of figures as { coldMs: number; warmMs: number; kb: number }[]) {
@@ -92,47 +92,47 @@ describe('npm run bench', () => {
     }
   });
 
-  it('measures exports', async () => {
+  it('npm run bench measures exports', async () => {
     const figures = (await result('export')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['csv', 'ndjson']);
     for (const { rows, rowsPerSecond } of Object.values(figures) as Record<string, number>[]) {
-      // Twenty flags of three variants, in about 48 hours: the first hour and the last one can be incomplete.
+      // There are twenty flags of three variants in about 48 hours. The first and the last hour can be incomplete.
       expect([2820, 2880, 2940]).toContain(rows);
       expect(rowsPerSecond).toBeGreaterThan(0);
     }
   });
 
-  it.each(['watchers', 'one-port'])('measures packets, as %s does', async (benchmark) => {
+  it.each(['watchers', 'one-port'])('npm run bench measures packets with the benchmark %s', async (benchmark) => {
     const figures = await result(benchmark);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measures backups, and packets during them', async () => {
+  it('npm run bench measures backups, and packets during the backups', async () => {
     const { grownAloneMb, grownMb, ...figures } = await result('backup');
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     for (const grown of [grownAloneMb, grownMb]) expect(grown).toBeGreaterThanOrEqual(0);
   });
 
-  it('measures the memory of incomplete gRPC calls', async () => {
+  it('npm run bench measures the memory of incomplete gRPC calls', async () => {
     const figures = await result('hostile-grpc');
     expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measures the memory that unauthenticated senders hold over HTTP', async () => {
+  it('npm run bench measures the memory that unauthenticated senders use over HTTP', async () => {
     const { connections, shapes } = (await result('hostile-http')) as Record<string, unknown>;
     expect(connections).toBe(20);
     expect(shapes).toHaveLength(4);
     for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
   });
 
-  it('measures the effect of reports that are large to decode on an application', async () => {
+  it('npm run bench measures how expensive usage reports affect another application', async () => {
     const { shapes } = (await result('hostile-reports')) as unknown as Record<string, object[]>;
     expect(shapes).toHaveLength(9);
     for (const shape of shapes!) expect(shape).toMatchObject({ p99Ms: expect.any(Number) });
   });
 
-  it('measures the effect of a noisy application on a quiet one', async () => {
+  it('npm run bench measures how a noisy application affects a quiet one', async () => {
     const figures = await result('noisy-neighbour');
     expect(Object.keys(figures)).toEqual([
       'noisyRps',
@@ -147,7 +147,7 @@ describe('npm run bench', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measures invalidations, and packets during them', async () => {
+  it('npm run bench measures token invalidations, and packets during the invalidations', async () => {
     const figures = await result('coexist');
     expect(Object.keys(figures)).toEqual([
       'invalidationsPerSecond',
@@ -163,21 +163,21 @@ describe('npm run bench', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measures minting', async () => {
+  it('npm run bench measures the minting of identities', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures['connections']).toBe(8);
   });
 
-  it.each(['token', 'verify'])('measures tokens: %s', async (name) => {
+  it.each(['token', 'verify'])('npm run bench measures tokens: %s', async (name) => {
     const figures = await result(name);
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [what, value] of Object.entries(figures)) expect(value, what).toBeGreaterThan(0);
     expect(figures['connections']).toBe(8);
   });
 
-  it('measures gRPC', async () => {
+  it('npm run bench measures gRPC', async () => {
     const figures = await result('grpc');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
@@ -185,28 +185,28 @@ describe('npm run bench', () => {
     expect(figures['connections']).toBe(2);
   });
 
-  it('measures the startup', async () => {
+  it('npm run bench measures the startup time', async () => {
     const figures = await result('start');
     expect(Object.keys(figures)).toEqual(['startMs', 'minMs', 'maxMs', 'runs', 'series', 'binaryMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures).toMatchObject({ runs: 2, series: 1_000 });
   });
 
-  it('measures a scrape of the metrics', async () => {
+  it('npm run bench measures a scrape of the metrics', async () => {
     const figures = await result('scrape');
     expect(Object.keys(figures)).toEqual(['medianMs', 'p99Ms', 'applications', 'series', 'kB']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures).toMatchObject({ applications: 5 });
   });
 
-  it('measures the memory', async () => {
+  it('npm run bench measures the memory', async () => {
     const figures = await result('memory');
     expect(Object.keys(figures)).toEqual(['packets', 'series', 'idleRssMb', 'rssMb', 'peakRssMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures).toMatchObject({ packets: 2_000, series: 1_000 });
   });
 
-  it('measures resident memory next to console pages', async () => {
+  it('npm run bench measures resident memory while console pages are open', async () => {
     const { idle, most, end, count, statuses } = (await result('pages')) as unknown as Record<string, object>;
     for (const each of [idle, most, end])
       expect(each).toEqual({ rssMb: expect.any(Number), ownMb: expect.any(Number) });
@@ -214,7 +214,7 @@ describe('npm run bench', () => {
     expect(Object.keys(statuses!)).toContain('200');
   });
 
-  it('measures the invalidation list', async () => {
+  it('npm run bench measures the list of invalidated tokens', async () => {
     const figures = await result('invalidation');
     expect(Object.keys(figures)).toEqual([
       'tokens',
@@ -232,7 +232,7 @@ describe('npm run bench', () => {
     expect(figures).toMatchObject({ tokens: 2_000 });
   });
 
-  it('measures the steps of the packet path', async () => {
+  it("npm run bench measures the steps of a packet's path", async () => {
     const figures = await result('micro');
     const steps = ['parseNs', 'resolveNs', 'bucketNs', 'batchNs', 'mergeNs'];
     const writes = ['write20Ns', 'write2000Ns', 'write20000Ns'];
@@ -240,7 +240,7 @@ describe('npm run bench', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measures the disk writes of a packet', async () => {
+  it('npm run bench measures the disk writes of a packet', async () => {
     const { runs, growth } = (await result('wear')) as unknown as { runs: Record<string, unknown>[]; growth: object };
     expect(growth).toEqual({ series: 210, minutesMb: expect.any(Number), dayMb: expect.any(Number) });
     expect(runs.map(({ kind, offered }) => [kind, offered])).toEqual([
@@ -251,7 +251,7 @@ describe('npm run bench', () => {
       for (const figure of [perSecond, p50Ms, p99Ms]) expect(figure).toBeGreaterThan(0);
   });
 
-  it('measures the journal', async () => {
+  it('npm run bench measures the journal', async () => {
     const figures = await result('journal');
     expect(Object.keys(figures)).toEqual([
       ...['smallUs', 'smallPerSecond', 'largeUs', 'largePerSecond'],
@@ -261,7 +261,7 @@ describe('npm run bench', () => {
     expect(figures['largePerSecond']).toBeGreaterThan(0);
   });
 
-  it('compares threads that share a journal with threads that have one each', async () => {
+  it('npm run bench compares threads that share a journal with threads that have separate journals', async () => {
     const { results } = await result('producers', '--threads', '2');
     const figures = { packets: expect.any(Number), commits: expect.any(Number), flushes: expect.any(Number) };
     const measured = { ...figures, ms: expect.any(Number), cpuUs: expect.any(Number) };
@@ -270,7 +270,7 @@ describe('npm run bench', () => {
 });
 
 describe('the command line of the benchmarks', () => {
-  it('lists every benchmark', async () => {
+  it('the command line lists every benchmark', async () => {
     const { code, stdout } = await bench('help');
     expect(code).toBe(0);
     const names = 'ingest grpc mint noisy-neighbour overload token verify start scrape memory pages journal wear micro';
@@ -281,13 +281,13 @@ describe('the command line of the benchmarks', () => {
     ['an unknown name', ['ingets'], "did you mean 'ingest'"],
     ['an unknown option', ['ingest', '--rond', '1'], '--rond'],
     ['text in place of a number', ['ingest', '--rounds', 'many'], '--rounds'],
-  ])('refuses %s with exit code 2', async (_, args, said) => {
+  ])('the command line of the benchmarks refuses %s with exit code 2', async (_, args, said) => {
     const { code, stdout, stderr } = await bench(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(said);
   });
 
-  it('prints how to build a missing executable', async () => {
+  it('the command line of the benchmarks explains how to build a missing executable', async () => {
     const { code, stderr } = await bench('start', '--binary', 'no/such/flagmeter');
     expect(code).toBe(1);
     expect(stderr).toContain('run `npm run build` first');

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
 const command = [join(root, 'bench/main.ts'), 'compare'];
 
-/** Timeout of all groups. Each group starts two servers, and machines can be busy. */
+/** Timeout for a comparison with all groups. Each group starts two servers, and the machine can be busy. */
 const allGroupsMs = 400_000;
 
 function compare(...args: string[]) {
@@ -21,7 +21,7 @@ function compare(...args: string[]) {
   });
 }
 
-/** Creates an executable that is a shell script. */
+/** Creates a shell script that replaces an executable. */
 function script(text: string): string {
   const path = join(freshDirectory(), 'flagmeter');
   writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -51,11 +51,11 @@ describe('judge', () => {
     ['one exact value within the tolerance', 'within noise', { exact: true, previous: [100], current: [99] }],
     ['no previous value', 'not available', { previous: [], current: steady }],
     ['no new value', 'not available', { current: [] }],
-  ])('judges %s as %s', (_, verdict, fields) => {
+  ])('a comparison with %s is judged as %s', (_, verdict, fields) => {
     expect(judge(row({ previous: steady, ...fields }))).toBe(verdict);
   });
 
-  it('returns no verdict for a figure without a better direction', () => {
+  it('a comparison returns no verdict for a figure without a better direction', () => {
     const { better: _, ...neutral } = row({ previous: steady, current: [1, 2, 3, 4, 5] });
     expect(judge(neutral)).toBe('not judged');
     expect(isLoss(neutral)).toBe(false);
@@ -67,7 +67,7 @@ describe('judge', () => {
     ['a previous executable that lacks a figure', false, { previous: [], current: steady }],
     ['a faster executable', false, { previous: steady, current: [120, 121, 122, 123, 124] }],
     ['noise', false, { previous: steady, current: steady }],
-  ])('counts %s as a loss: %s', (_, loss, fields) => {
+  ])('a comparison of %s counts as a loss: %s', (_, loss, fields) => {
     expect(isLoss(row(fields))).toBe(loss);
   });
 });
@@ -81,14 +81,14 @@ describe('createRows', () => {
   it.each([
     ['that neither side reports', [[run(null)], [run(null)]]],
     ['that is always 0', [[run(0)], [run(0)]]],
-  ] as const)('omits a figure %s', (_, samples) => {
+  ] as const)('createRows omits a figure %s', (_, samples) => {
     expect(createRows('wear', figures, samples)).toEqual([]);
   });
 
   it.each([
     ['that one side reports', [[run(null)], [run(2)]], [2]],
     ['of sides that are both unavailable', [[], []], []],
-  ] as const)('keeps a figure %s', (_, samples, current) => {
+  ] as const)('createRows keeps a figure %s', (_, samples, current) => {
     expect(createRows('wear', figures, samples)).toMatchObject([{ group: 'wear', previous: [], current }]);
   });
 });
@@ -100,7 +100,7 @@ describe('the table of a comparison', () => {
     row({ name: 'executable, MiB', better: 'less', exact: true, previous: [127], current: [127] }),
   ];
 
-  it('returns Markdown with medians, spreads, ratios and verdicts', () => {
+  it('a comparison in Markdown has medians, spreads, ratios and verdicts', () => {
     expect(markdown(rows)).toBe(
       [
         '| Figure | previous | new | new ÷ previous | verdict |',
@@ -113,7 +113,7 @@ describe('the table of a comparison', () => {
     );
   });
 
-  it('returns JSON with the value of each round', () => {
+  it('a comparison in JSON has the value of each round', () => {
     expect(json(rows).slice(0, 2)).toMatchObject([
       { previousMedian: 18_500, currentMedian: 9_250, ratio: 0.5, verdict: 'slower', previous: rows[0]!.previous },
       { previousMedian: null, ratio: null, verdict: 'not available' },
@@ -123,7 +123,7 @@ describe('the table of a comparison', () => {
 
 describe('npm run bench -- compare', () => {
   it(
-    'measures every figure of the executable compared with itself',
+    'npm run bench -- compare measures every figure of an executable compared with itself',
     async () => {
       const out = freshDirectory();
       const result = await compare('--against', binaryPath, '--small', '--json', '--out', out);
@@ -140,21 +140,21 @@ describe('npm run bench -- compare', () => {
     allGroupsMs,
   );
 
-  it('exits with 1 and names a slower figure', async () => {
+  it('npm run bench -- compare exits with 1 if a figure is slower, and names this figure', async () => {
     const smaller = script(`exec ${binaryPath} "$@"`);
     const { code, stdout } = await compare('--against', smaller, '--only', 'start', '--small');
     expect(stdout).toMatch(/executable, MiB .* \*\*slower\*\* \|/);
     expect(code).toBe(1);
   });
 
-  it('continues without a figure that the previous executable lacks', async () => {
+  it('npm run bench -- compare continues if the previous executable lacks a figure', async () => {
     const { code, stdout, stderr } = await compare('--against', script('exit 3'), '--only', 'memory', '--small');
     expect(stderr).toContain('NOT AVAILABLE in the previous executable');
     expect(stdout).toMatch(/memory: idle, MiB \| not available \| [\d.]+ \| {2}\| not available/);
     expect(code).toBe(0);
   });
 
-  it('exits with 1 if the new executable lacks a figure', async () => {
+  it('npm run bench -- compare exits with 1 if the new executable lacks a figure', async () => {
     const args = ['--against', binaryPath, '--binary', script('exit 3'), '--only', 'memory', '--small'];
     expect(await compare(...args)).toMatchObject({ code: 1, stdout: expect.stringContaining('not available') });
   });
@@ -163,7 +163,7 @@ describe('npm run bench -- compare', () => {
     ['an unknown group', ['--against', binaryPath, '--only', 'start,tokne'], "did you mean 'token'?"],
     ['a missing previous executable', [], '--against'],
     ['a path that does not exist', ['--against', '/no/such/flagmeter'], '/no/such/flagmeter is missing'],
-  ])('refuses %s with exit code 2', async (_, args, said) => {
+  ])('npm run bench -- compare refuses %s with exit code 2', async (_, args, said) => {
     const { code, stdout, stderr } = await compare(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(said);
@@ -172,7 +172,7 @@ describe('npm run bench -- compare', () => {
   it.each([
     ['Ctrl-C', 'SIGINT', 130],
     ['SIGTERM', 'SIGTERM', 143],
-  ] as const)('stops its servers and removes their data on %s', async (_, signal, expected) => {
+  ] as const)('compare stops its servers and removes their data on %s', async (_, signal, expected) => {
     const folder = freshDirectory();
     const args = [...command, '--against', binaryPath, '--only', 'token'];
     const child = spawn(bun, args, { env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -197,7 +197,7 @@ function printed(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Returns the ids of processes with a text in their arguments. */
+/** Returns the ids of processes whose arguments contain a text. */
 function processesWith(text: string): string[] {
   return readdirSync('/proc').filter((entry) => {
     if (!/^\d+$/.test(entry)) return false;

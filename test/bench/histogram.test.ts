@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { Histogram } from '../../src/bench/load/histogram.ts';
 
 describe('Histogram', () => {
-  it('returns 0 for every quantile while it is empty', () => {
+  it('Histogram returns 0 for every quantile while it is empty', () => {
     expect(new Histogram().quantile(0.5)).toBe(0);
   });
 
-  it('clamps values outside its range', () => {
+  it('Histogram clamps values outside of its range', () => {
     const histogram = new Histogram();
     histogram.record(-1);
     histogram.record(1e12);
@@ -15,7 +15,7 @@ describe('Histogram', () => {
     expect(histogram.quantile(1)).toBeGreaterThan(2_000_000);
   });
 
-  it('returns every quantile within 0.8 % or 1 µs of the exact one', () => {
+  it('Histogram returns quantiles that differ by at most 0.8 % or 1 µs from the exact ones', () => {
     const durations = fc.array(fc.double({ min: 0, max: 100_000, noNaN: true }), { minLength: 1 });
     fc.assert(
       fc.property(durations, fc.double({ min: 0, max: 1, noNaN: true }), (values, q) => {

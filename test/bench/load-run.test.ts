@@ -4,7 +4,7 @@ import { Histogram } from '../../src/bench/load/histogram.ts';
 import { closedLoop, LoadRun, newSlot, openLoop, type Schedule, type Slot } from '../../src/bench/load/load-run.ts';
 import type { TimerClock } from '../../src/runtime/clock.ts';
 
-/** A clock that advances by a number of milliseconds at each reading. */
+/** A clock that advances by a fixed time whenever it is read. */
 class SteppingClock implements TimerClock {
   #time = 1_000;
   readonly #step: number;
@@ -35,7 +35,7 @@ class SteppingClock implements TimerClock {
 const whole = { index: 0, of: 1 };
 
 /**
- * Runs 100 requests at 100 per second, whose responses arrive immediately.
+ * Runs 100 requests at 100 per second. Their responses arrive immediately.
  * @param stallAt request after which the clock jumps by 500 ms
  */
 async function run({ stallAt = -1, step = 0.25 } = {}) {
@@ -53,27 +53,27 @@ async function run({ stallAt = -1, step = 0.25 } = {}) {
   return { ...measured, due, latencies: new Histogram(latencies), lateness: new Histogram(lateness) };
 }
 
-test('an open loop sends at its intended times, which do not drift', async () => {
+test('an open loop sends requests at their planned times, which do not drift', async () => {
   const { due, sent, lateness } = await run({ step: 0.7 });
   expect(sent).toBe(100);
   for (const [request, at] of due.entries()) expect(at).toBeCloseTo(due[0]! + request * 10, 6);
   expect(lateness.quantile(1)).toBeLessThan(10);
 });
 
-test('a stall of the target counts for every request that was due during it', async () => {
+test('a stall of the target increases the latency of every request that was due during the stall', async () => {
   const { due, sent, latencies } = await run({ stallAt: 30 });
   expect(sent).toBe(100);
   for (const [request, at] of due.entries()) expect(at).toBeCloseTo(due[0]! + request * 10, 6);
-  // Fifty requests were due in this half second, one every 10 ms.
+  // During this half second, fifty requests were due, one every 10 ms.
   expect(latencies.quantile(1)).toBeGreaterThan(480);
   expect(latencies.quantile(0.75)).toBeGreaterThan(200);
   expect(latencies.quantile(0.4)).toBeLessThan(50);
 });
 
-test('lateness is the delay of the generator, not of the target', async () => {
+test('lateness contains the delay of the generator, but not the delay of the target', async () => {
   const clock = new SteppingClock(0.25);
   const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {
-    // The only connection is busy until the next three requests are due.
+    // While the only connection is busy, the next three requests become due.
     clock.advance(300);
     setImmediate(() => load.countResponse(slot, true));
   });
@@ -105,7 +105,7 @@ test('a generator that is delayed reports its lateness', async () => {
   expect(new Histogram(others).quantile(1)).toBeLessThan(50);
 });
 
-test('the delays of a slow target are not in the share of the generator', async () => {
+test("the generator's share of the latency does not contain the delays of a slow target", async () => {
   const clock = new SteppingClock(0.25);
   const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {
     const end = clock.now() + 300;
@@ -122,13 +122,13 @@ test('the delays of a slow target are not in the share of the generator', async 
 });
 
 describe('closedLoop', () => {
-  it('provides a due request at any time until its end', () => {
+  it('closedLoop returns a request that is due at any time until its end', () => {
     const schedule = closedLoop(100, Number.POSITIVE_INFINITY);
     expect([schedule.next(0), schedule.next(0), schedule.next(99), schedule.next(100)]).toEqual([0, 0, 99, undefined]);
     expect([schedule.over(99), schedule.over(100)]).toEqual([false, true]);
   });
 
-  it('ends after its limit', () => {
+  it('closedLoop ends after its limit', () => {
     const schedule = closedLoop(100, 2);
     expect([schedule.next(0), schedule.next(1), schedule.next(2)]).toEqual([0, 1, undefined]);
     expect(schedule.over(3)).toBe(true);
@@ -136,12 +136,12 @@ describe('closedLoop', () => {
 });
 
 describe('openLoop', () => {
-  it('schedules requests at equal distances, and none early', () => {
+  it('openLoop schedules requests at equal intervals, and none of them early', () => {
     const schedule = openLoop(1_000, 100, 1);
     expect([schedule.next(1_000), schedule.next(1_000), schedule.next(1_015)]).toEqual([1_000, undefined, 1_010]);
   });
 
-  it('keeps the intended times through a stall', () => {
+  it('openLoop keeps the planned times after a stall', () => {
     const schedule = openLoop(0, 100, 0.05);
     const due = Array.from({ length: 6 }, () => schedule.next(5_000));
     expect(due).toEqual([0, 10, 20, 30, 40, undefined]);
@@ -156,7 +156,7 @@ describe('a divided schedule', () => {
     of: fc.integer({ min: 1, max: 9 }),
   });
 
-  it('includes each request of the whole schedule once, at its intended time', () => {
+  it('the parts of a divided schedule include each request once, at its planned time', () => {
     fc.assert(
       fc.property(parts, ({ rate, seconds, of }) => {
         const due = Array.from({ length: of }, (_, index) => all(openLoop(500, rate, seconds, { index, of }), late));
@@ -168,7 +168,7 @@ describe('a divided schedule', () => {
     );
   });
 
-  it('divides a limit exactly', () => {
+  it('the parts of a divided schedule share a limit exactly', () => {
     const shares = [0, 1, 2].map((index) => all(closedLoop(100, 7, { index, of: 3 })));
     expect(shares.map(({ length }) => length)).toEqual([3, 2, 2]);
   });
@@ -176,7 +176,7 @@ describe('a divided schedule', () => {
 
 const late = 1e6;
 
-/** Returns all requests of a schedule, at a time when all of them are due. */
+/** Returns all requests of a schedule at a time at which all of them are due. */
 function all(schedule: Schedule, now = 99): number[] {
   const due: number[] = [];
   for (let next = schedule.next(now); next !== undefined; next = schedule.next(now)) due.push(next);

@@ -65,7 +65,7 @@ function generate(plan: Partial<LoadPlan> & { port: number }): Promise<LoadRepor
 const texts = ['/a', '/b'].map((path) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`);
 
 describe('the load generator', () => {
-  it('counts accepted requests exactly', async () => {
+  it('the load generator counts accepted requests exactly', async () => {
     const seen: Record<string, number> = { '/a': 0, '/b': 0 };
     const port = await serve((request, response) => {
       seen[request.url ?? ''] = (seen[request.url ?? ''] ?? 0) + 1;
@@ -77,7 +77,7 @@ describe('the load generator', () => {
     expect(report.rps).toBeGreaterThan(0);
   });
 
-  it('counts every response other than 202 by its status', async () => {
+  it('the load generator counts every response other than 202 by its status', async () => {
     let responses = 0;
     const port = await serve((_, response) => {
       const status = [202, 202, 503, 429][responses++ % 4] ?? 202;
@@ -87,7 +87,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 50, errors: { 503: 25, 429: 25 } });
   });
 
-  it('counts a lost connection and continues on a new one', async () => {
+  it('the load generator counts a lost connection, and continues on a new one', async () => {
     let responses = 0;
     const port = await serve((request, response) => {
       responses += 1;
@@ -98,7 +98,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 49, errors: { closed: 1 } });
   });
 
-  it('reports the requests that were accepted before the target ended', async () => {
+  it('the load generator reports the requests that were accepted before the target exited', async () => {
     let responses = 0;
     const port = await serve((request, response) => {
       responses += 1;
@@ -107,24 +107,24 @@ describe('the load generator', () => {
       request.socket.destroy();
     });
     const { requests, errors } = await generate({ port });
-    // The system can accept one more connection before the server has stopped listening.
+    // The system can accept another connection before the server has stopped listening.
     expect(errors['closed']).toBeGreaterThanOrEqual(3);
     expect({ requests, connect: errors['connect'] }).toEqual({ requests: 10, connect: 3 });
   });
 
-  it('counts a malformed response', async () => {
+  it('the load generator counts a malformed response', async () => {
     const port = await serve(({ socket }) => void socket.write('HTTP/1.1 202 Accepted\r\n\r\n'));
     const report = await generate({ port, connections: 1, limit: 1 });
     expect(report).toMatchObject({ requests: 0, errors: { unreadable: 1 } });
   });
 
-  it('sends all requests of an open loop', async () => {
+  it('the load generator sends all requests of an open loop', async () => {
     const port = await serve((_, response) => void response.writeHead(202, { 'content-length': 0 }).end());
     const report = await generate({ port, rate: 200, seconds: 0.5 });
     expect(report).toMatchObject({ requests: 100, errors: {} });
   });
 
-  it('divides connections and requests among threads', async () => {
+  it('the load generator divides connections and requests among threads', async () => {
     const seen: Record<string, number> = { '/a': 0, '/b': 0 };
     const sockets = new Set<Socket>();
     const port = await serve((request, response) => {
@@ -140,7 +140,7 @@ describe('the load generator', () => {
     expect(report.latencies.reduce((sum, [, count]) => sum + count, 0)).toBe(100);
   });
 
-  it('shows a stall in the quantiles of an open loop', async () => {
+  it('the load generator shows a stall in the quantiles of an open loop', async () => {
     let responses = 0;
     let stalled = 0;
     const port = await serve((_, response) => {
@@ -153,12 +153,12 @@ describe('the load generator', () => {
     const report = await generate({ port, rate: 200, seconds: 1 });
     expect(report).toMatchObject({ requests: 200, errors: {}, loop: 'open' });
     expect(report.max).toBeGreaterThan(stalled * 0.95);
-    // Two of five requests were due during the stall. By their sending times, only three were slow.
+    // Two of five requests were due during the stall. Measured from their sending, only three would be slow.
     expect(report.p99).toBeGreaterThan(stalled * 0.8);
     expect(report.p90).toBeGreaterThan(stalled * 0.5);
   });
 
-  it('makes calls over gRPC, each with a separate report', async () => {
+  it('the load generator makes gRPC calls, each with a different report', async () => {
     const reports = new Set<string>();
     const { message, positions, response } = encodeReport('a-key', new Date(1_000_000), 3);
     const port = await serveGrpc((received) => {
@@ -176,7 +176,7 @@ describe('the load generator', () => {
     );
   });
 
-  it('names the gRPC status of a call that failed', async () => {
+  it('the load generator reports the gRPC status of a failed call', async () => {
     const { message, positions, response } = encodeReport('a-key', new Date(1_000_000), 3);
     const port = await serveGrpc(() => undefined);
     const calls = { path, positions, message: message.toString('base64'), response: response.toString('base64') };
@@ -185,7 +185,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 0, errors: { RESOURCE_EXHAUSTED: 5 } });
   });
 
-  it('fails if nothing listens', async () => {
+  it('the load generator fails if no server listens', async () => {
     await expect(generate({ port: 1 })).rejects.toThrow();
   });
 });

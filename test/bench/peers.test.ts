@@ -9,7 +9,7 @@ import { unleashModules } from '../unleash-server/start-unleash.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Modules that the benchmark installs. */
+/** Modules that the benchmark of other programs installs. */
 const modules = {
   why: [counterModules, unleashModules].every(isInstalled)
     ? undefined
@@ -19,7 +19,7 @@ const modules = {
 needing('postgresql', modules).describe('the comparison with other programs', () => {
   const { it } = needing('postgresql', modules);
 
-  it('the benchmark measures the speed of other programs, and the requests that they lose', async () => {
+  it('the peers benchmark measures the speed of other programs, and the requests that they lose', async () => {
     const bun = join(root, 'node_modules/.bin/bun');
     const args = [join(root, 'bench/main.ts'), 'peers', 'packets', 'tokens', '--small', '--json'];
     const { stdout } = await promisify(execFile)(bun, args, { cwd: root });

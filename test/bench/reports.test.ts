@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { encodeReport, stampReport } from '../../src/bench/load/reports.ts';
 import { decodeUsageReport } from '../../src/ingest/formats/reports/proto.ts';
 
-test('the reports of a benchmark differ only in their instance and time', () => {
+test('the reports that a benchmark sends differ only in their instance and time', () => {
   const { message, positions } = encodeReport('a-key', new Date('2026-02-03T04:05:06.789Z'));
   const stamp = (instance: number, number: number) => {
     stampReport(message, positions, instance, number);

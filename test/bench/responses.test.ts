@@ -20,7 +20,7 @@ function readStatuses(chunks: readonly Uint8Array[]): number[] {
 }
 
 describe('responseReader', () => {
-  it('reads the same responses, however the stream is split', () => {
+  it('responseReader reads the same responses from any division of the stream into chunks', () => {
     const cuts = fc.array(fc.nat(stream.length), { maxLength: 40 });
     fc.assert(
       fc.property(cuts, (points) => {
@@ -31,11 +31,11 @@ describe('responseReader', () => {
     );
   });
 
-  it('reads a stream byte by byte', () => {
+  it('responseReader reads a stream byte by byte', () => {
     expect(readStatuses([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 200, 204, 202, 503]);
   });
 
-  it('waits for the body before it reports a response', () => {
+  it('responseReader waits for the end of the body before it reports a response', () => {
     expect(readStatuses([Buffer.from('HTTP/1.1 400 Bad\r\ncontent-length: 3\r\n\r\nab')])).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('responseReader', () => {
     ['a body without a length', 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n'],
     ['a chunk without a size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],
     ['a head that does not end', 'x'.repeat(70_000)],
-  ])('throws on %s', (_, text) => {
+  ])('responseReader throws on %s', (_, text) => {
     expect(() => readStatuses([Buffer.from(text)])).toThrow();
   });
 });

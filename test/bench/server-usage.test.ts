@@ -11,7 +11,7 @@ const reading: ServerReading = {
   commitSeconds: 0.5,
 };
 
-test('the difference of two readings lists threads by id', () => {
+test('the difference of two readings lists the same threads, identified by their ids', () => {
   const after: ServerReading = {
     threads: [
       { id: 1, name: 'main', seconds: 5 },
@@ -28,7 +28,7 @@ test('the difference of two readings lists threads by id', () => {
   });
 });
 
-test('a reading of a server names its threads and counts its commits', async () => {
+test('a reading of a server contains the names of its threads and its commits', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const { http, pid } = await startBinary({ data });

@@ -25,8 +25,8 @@ import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 import { type OnResizableDisk, startOnResizableDisk } from '../support/small-disk.ts';
 
 /**
- * Faults of the executable change its metrics so that the alerts of docs/alerts fire in a real Prometheus, which
- * scrapes each second. The durations of the conditions are omitted here; test/docs/alerts.test.ts checks them.
+ * Faults of the executable change its metrics until the alerts of docs/alerts fire in a real Prometheus, which scrapes
+ * each second. The alerts fire without their usual delay here; test/docs/alerts.test.ts checks the delays.
  */
 
 interface FaultScene extends Shop {
@@ -58,7 +58,7 @@ async function restarting(port: number) {
   };
 }
 
-/** Starts a service whose usage can be damaged, and then requested. */
+/** Starts a service whose usage store can be damaged and then read. */
 async function startDamaged() {
   const kept = await startKept([]);
   const { service, credentials, application } = kept;
@@ -71,7 +71,7 @@ async function startDamaged() {
   return {
     ...kept,
     damage() {
-      // Each page ends at the end of a value.
+      // In each page, the last bytes belong to a value.
       const junk = Buffer.alloc(12, 0xff);
       for (const page of pagesIn(file).get('leaf')!) damagePage(file, page, 4096 - junk.length, junk);
     },
@@ -80,8 +80,8 @@ async function startDamaged() {
 }
 
 /**
- * Starts a service that stops folding on request, when another process takes the write lock of the store; and large
- * packets for it.
+ * Starts a service whose journal is not folded while the test holds the write lock of the store. Also sends it large
+ * packets.
  */
 async function startUnfolded() {
   const kept = await startKept(['--rate', '0']);
@@ -152,7 +152,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     sender.close();
   };
 
-  /** The process is stopped most of the time, as when others use up the processor. */
+  /** Stops the process most of the time, as if other processes used the processor. */
   const standStill = async () => {
     busy.service.kill('SIGSTOP');
     await pause(500);
@@ -239,7 +239,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
       target: () => findOpsAddress(damaged.service),
       async provoke() {
         await sendCheck(damaged.service.http, damaged.key, 'checkout');
-        await damaged.ask(); // The report folds the journal, so that no later fold writes over the damage.
+        await damaged.ask(); // The report folds the journal first. Otherwise a later fold would overwrite the damage.
         damaged.damage();
       },
       goOn: () => damaged.ask(),
@@ -274,7 +274,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
   async function restart3() {
     for (let times = 0; times < 3; times += 1) {
       await restart();
-      await pause(1500); // It is scraped each second.
+      await pause(1500); // Prometheus scrapes the metrics each second.
     }
   }
 

@@ -20,7 +20,7 @@ afterAll(async () => {
   if (service) await stop(service);
 });
 
-/** Runs a client command with these variables. @returns its JSON */
+/** Runs a client command with additional variables. @returns its parsed JSON output */
 async function run(env: Record<string, string>, ...args: string[]): Promise<Record<string, unknown>> {
   const home = freshDirectory();
   const variables = { PATH: process.env['PATH'] ?? '', HOME: home, FLAGMETER_URL: `http://${service.http}`, ...env };
@@ -30,7 +30,7 @@ async function run(env: Record<string, string>, ...args: string[]): Promise<Reco
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test('a job acts as an API key by the token of its platform', async () => {
+test('a CI job authenticates as an API key with the token of its platform', async () => {
   const issuer = await openIssuer();
   const folder = freshDirectory();
   const trust = {
@@ -52,7 +52,7 @@ test('a job acts as an API key by the token of its platform', async () => {
   expect(listed['items']).toContainEqual(expect.objectContaining({ name: 'Job', lastSubject: sub }));
 });
 
-test('a program signs its assertion with its own key, and each assertion is accepted once', async () => {
+test('a program signs client assertions with its own key, and each assertion is accepted only once', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const file = `${freshDirectory()}/key.json`;
   writeFileSync(file, JSON.stringify(publicKey.export({ format: 'jwk' })));

@@ -27,9 +27,7 @@ async function openShop(service: Binary, credentials: Awaited<ReturnType<typeof 
   return { access, application, key };
 }
 
-/**
- * Changes an account and sends a packet alternately, each after the response to the previous request, until stopped.
- */
+/** Changes an account and sends a packet alternately until stopped. Each request waits for the previous response. */
 function writeBoth(http: string, { access, application, key }: Awaited<ReturnType<typeof openShop>>) {
   const sender = openSender(http);
   let isOver = false;
@@ -75,7 +73,7 @@ async function readCounts(data: string, credentials: Awaited<ReturnType<typeof p
   return { changes, packets: report.features.find(({ feature }) => feature === 'counted')?.checks ?? 0 };
 }
 
-test('a backup of a busy server has everything acknowledged before it began, and accounts no older than usage', async () => {
+test('a backup of a busy server has all data acknowledged before it began, and accounts no older than usage', async () => {
   const directory = freshDirectory();
   const data = join(directory, 'data');
   const credentials = await prepare(data);
@@ -107,10 +105,10 @@ async function readerLag(http: string): Promise<number> {
   return Number(/^flagmeter_oldest_reader_commits\{store="usage"\} (\d+)$/m.exec(metrics)?.[1]);
 }
 
-test('a backup that is killed leaves no reader behind', async () => {
+test('a killed backup leaves no open read transaction behind', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
-  // The backup is larger than the buffer of a pipe, so it waits for its reader.
+  // The backup is larger than the buffer of the pipe, so it blocks until the pipe is read.
   await enlarge(data, 5e6);
   const service = await startBinary({ data });
   const { key } = await openShop(service, credentials);
@@ -120,7 +118,7 @@ test('a backup that is killed leaves no reader behind', async () => {
   const backup = spawn(binaryPath, ['backup', '--data', data, '--to', '-'], { stdio: ['ignore', 'pipe', 'ignore'] });
   await new Promise((resolve) => backup.stdout.once('readable', resolve));
   expect(await send()).toBe(202);
-  // A commit reaches the store with the next fold, and the metrics can be a second old.
+  // The lag appears after the next fold, and the metrics can be a second old.
   await vi.waitFor(async () => expect(await readerLag(service.http)).toBeGreaterThan(0));
   const ended = new Promise((resolve) => backup.once('exit', resolve));
   backup.kill('SIGKILL');
@@ -150,7 +148,7 @@ test.runIf(canMount())(
   },
 );
 
-test('restore refuses a directory in use, and backup refuses the directory of a node', async () => {
+test('restore refuses a directory in use, and backup refuses the directory of a PostgreSQL node', async () => {
   const service = await startBinary();
   const file = join(freshDirectory(), 'backup');
   expect(await runBinary(['backup', '--data', service.data, '--to', file])).toMatchObject({ code: 0 });

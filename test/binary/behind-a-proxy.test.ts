@@ -20,7 +20,7 @@ import { byGrpc, byHttp1, byHttp2, type ProxyResponse, type RequestOptions } fro
 import { type ProxyKind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { encode as encodeMessage } from '../support/report-messages.ts';
 
-/** The examples of docs/examples/proxy, run by the real programs: the client addresses that the service sees. */
+/** Real proxies run the examples of docs/examples/proxy. The tests check the client addresses that the service sees. */
 
 const tls = new URL('../http/support/tls/', import.meta.url).pathname;
 const [here, ann, bob] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
@@ -45,7 +45,7 @@ async function openShop(args: readonly string[]): Promise<Shop> {
 
 type Send = (port: number, path: string, sent: RequestOptions) => Promise<ProxyResponse>;
 
-/** Returns the address that the audit log has for a change of the application. */
+/** Changes the application, and returns the client address in the audit log entry of that change. */
 async function findAddress(shop: Shop, port: number, send: Send, sent: RequestOptions): Promise<string> {
   const { service, access, application } = shop;
   const path = `/api/v2/applications/${application}`;
@@ -93,17 +93,17 @@ function testBehind(kind: ProxyKind): void {
     ['HTTP/1.1', byHttp1],
     ['HTTP/2', byHttp2],
   ] as const)('requests over %s', (_, send) => {
-    test.each([ann, bob])('the audit log has the address of a client at %s', async (localAddress) => {
+    test.each([ann, bob])('the audit log has the address %s of a client behind a proxy', async (localAddress) => {
       expect(await findAddress(shop, proxy.port, send, { localAddress })).toBe(localAddress);
     });
 
-    test.each(spoofs)('a client cannot claim the address %s', async (said) => {
+    test.each(spoofs)('a client behind a proxy cannot forge its address with %s', async (said) => {
       const headers = { 'x-forwarded-for': said, forwarded: `for=${said}`, 'x-real-ip': said, 'true-client-ip': said };
       expect(await findAddress(shop, proxy.port, send, { localAddress: ann, headers })).toBe(ann);
     });
   });
 
-  test('ignores the header of a client that bypasses the proxy', async () => {
+  test('the service ignores the forwarding header of a client that bypasses the proxy', async () => {
     const port = Number(shop.service.http.split(':')[1]);
     const past: Send = async (_, path, { method, headers, body }) => {
       const client = await RawClient.open(port, bob);
@@ -117,13 +117,13 @@ function testBehind(kind: ProxyKind): void {
     expect(await findAddress(shop, port, past, {})).toBe(bob);
   });
 
-  test('gRPC calls of a server are forwarded', async () => {
+  test('the proxy forwards gRPC calls of a server', async () => {
     const message = encodeMessage('Usage.FeatureStat', stats(shop, `${kind}-grpc`));
     for (let sent = 0; sent < 3; sent += 1)
       expect(await byGrpc(proxy.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
   });
 
-  test('a refusal before the body is read reaches the client, and the next request succeeds', async () => {
+  test('the client receives a refusal that is sent before its body is read, and its next request succeeds', async () => {
     for (let sent = 0; sent < 3; sent += 1) {
       const headers = { 'content-type': 'application/json' };
       const large = { method: 'POST', headers, body: Buffer.alloc(4_500_000, 'a') };
@@ -136,7 +136,7 @@ function testBehind(kind: ProxyKind): void {
     }
   });
 
-  test('throttles a guessing client despite forged headers, and no other client of the proxy', async () => {
+  test('the service throttles a password-guessing client despite forged headers, but not other clients', async () => {
     const { adminEmail, adminPassword } = shop.credentials;
     for (let guess = 1; guess <= 5; guess += 1)
       expect(await signIn(proxy.port, ann, adminEmail, 'guess', `198.51.100.${guess}`)).toBe(403);
@@ -153,7 +153,7 @@ const stats = (shop: Shop, feature: string) => ({
 });
 
 function testWithTls(kind: ProxyKind): void {
-  test('TLS continues to the service, for HTTP and gRPC on one port', async () => {
+  test('the service receives TLS through the proxy, for HTTP and gRPC on one port', async () => {
     const args = ['--tls-cert', `${tls}cert.pem`, '--tls-key', `${tls}key.pem`, '--trusted-proxies', here];
     const data = `${freshDirectory()}/data`;
     const { clientId, clientSecret } = await prepare(data);
@@ -179,7 +179,7 @@ for (const kind of proxyKinds)
 
 describe('the service without trusted proxies', () => {
   needing('nginx').test(
-    'the log names the missing setting once, and all clients have the address of the proxy',
+    'without trusted proxies, the log reports the missing setting once, and clients have the proxy address',
     async () => {
       const shop = await openShop([]);
       const proxy = await startProxy('nginx', freshDirectory(), shop.service);
@@ -235,7 +235,7 @@ needing('haproxy', 'nginx').test('the client behind two proxies is the first add
   await near.stop();
 });
 
-/** Returns the line of the docs with which a proxy writes `Forwarded`, instead of the line in its example. */
+/** Returns the line of docs that makes a proxy write `Forwarded`, by the line of the example that it replaces. */
 function readForwardedLine(kind: ProxyKind): Record<string, string> {
   const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const row = {

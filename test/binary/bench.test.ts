@@ -6,7 +6,7 @@ import type { BenchResult } from '../../src/bench/result.ts';
 import { freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** The command lines of the processes that name a text. */
+/** Returns the command lines of the processes that contain a text. */
 function processesWith(text: string): string[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const lines = all.map((pid) => {
@@ -75,7 +75,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-test('the error of flagmeter bench names a folder that cannot be created', async () => {
+test('flagmeter bench reports a folder that cannot be created', async () => {
   const { code, stderr } = await runBinary(['bench', '--data', '/nowhere/stores']);
   expect(stderr).toContain('Cannot create /nowhere/stores for temporary stores');
   expect(code).toBe(1);
@@ -89,7 +89,7 @@ test('flagmeter bench refuses an existing folder, and leaves it unchanged', asyn
   expect(existsSync(join(data, 'accounts'))).toBe(true);
 });
 
-test('an interrupted bench reports the completed stages, and leaves no process and no store', async () => {
+test('an interrupted bench reports the completed stages, and leaves neither a process nor a store behind', async () => {
   const folder = freshDirectory();
   const data = join(folder, 'stores');
   const args = ['bench', '--small', '--time', '100', '--data', data, '--report', join(folder, 'report.html')];

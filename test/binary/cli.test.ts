@@ -19,7 +19,7 @@ let service: Binary;
 let credentials: Credentials;
 let url: string;
 
-/** Variables of a command-line user, without settings of the server. */
+/** Environment variables of a command-line user. They contain no settings of the server. */
 const userVariables = {
   FLAGMETER_URL: 'http://flags.invalid',
   FLAGMETER_TOKEN: 'x',
@@ -51,7 +51,7 @@ function newHome(env: Record<string, string> = {}): Home {
   };
 }
 
-/** Runs a command to its end, with the variables of a home. */
+/** Runs a command to its end, with the environment variables of a home folder. */
 async function run({ env }: Home, ...args: string[]): Promise<Omit<ExitResult, 'signal'>> {
   const { code, stdout, stderr } = await runBinary(args, env);
   return { code, stdout, stderr };
@@ -75,7 +75,7 @@ async function onTerminal({ env }: Home, command: string, answers: [string, stri
   return shown.replaceAll('\r\n', '\n');
 }
 
-test('a server that is started at a terminal finishes by printing the address to open and the first commands', async () => {
+test('a server started at a terminal prints, after its startup, the address to open and the first commands', async () => {
   const stop = '\u0003'; // Ctrl-C
   const shown = await onTerminal(newHome(), 'serve --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0', [
     ['Ctrl-C stops the server.', stop],
@@ -99,7 +99,7 @@ async function signedIn(): Promise<Home> {
   return home;
 }
 
-/** Waits until the stderr of a process matches. */
+/** Waits until the standard error of a process matches. */
 function shownBy(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let shown = '';
@@ -112,7 +112,7 @@ function shownBy(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray>
   });
 }
 
-/** Makes the access token of a session look expired, so that it is renewed. */
+/** Changes the stored expiry of an access token, so that the next command renews the token. */
 function expire({ credentialsFile }: Home): void {
   const stored = JSON.parse(readFileSync(credentialsFile, 'utf8'));
   stored.servers[url].expiresAt = 0;
@@ -120,7 +120,7 @@ function expire({ credentialsFile }: Home): void {
 }
 
 describe('the command line', () => {
-  test('runs the commands of a script, with an exit code for each kind of failure', async () => {
+  test('the command line runs the commands of a script, and has an exit code for each kind of failure', async () => {
     const home = await signedIn();
     expect(statSync(home.credentialsFile).mode & 0o777).toBe(0o600);
     const made = await run(home, 'apps', 'create', 'Shop', '--env', 'Production', '--json');
@@ -162,7 +162,7 @@ describe('the command line', () => {
     expect((await run(home, 'apps', 'list', '--url', url)).code).toBe(3);
   });
 
-  test('prints the link of an invitation and of a reset', async () => {
+  test('the command line prints the links of an invitation and of a password reset', async () => {
     const home = await signedIn();
     const link = `${url}/connect/invitation#[\\w-]{43}`;
     const made = await run(home, 'users', 'create', 'ada@example.com', '--name', 'Ada');
@@ -174,7 +174,7 @@ describe('the command line', () => {
     expect((await run(home, 'users', 'withdraw-link', 'ada@example.com')).code).toBe(5);
   });
 
-  test('reports on one line that the server is unreachable or not trusted', async () => {
+  test('the command line reports an unreachable or untrusted server on one line', async () => {
     const home = newHome({ FLAGMETER_TOKEN: 'x' });
     expect(await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).toEqual({
       code: 7,
@@ -195,7 +195,7 @@ describe('the command line', () => {
     await stop(secure);
   });
 
-  test('tolerates a reader that stops reading', async () => {
+  test('the command line ends without an error when the reader of its output stops reading', async () => {
     const { env } = newHome();
     const ended = async (command: string) => {
       const argv = ['-c', `exec 3>&1; ("${binaryPath}" ${command}; echo "exit $?" >&3) 2>&1 | true`];
@@ -209,21 +209,21 @@ describe('the command line', () => {
 });
 
 describe('the command line on a terminal', () => {
-  test('asks for the secret and does not show it', async () => {
+  test('the command line asks for a secret without showing it', async () => {
     const home = newHome();
     const command = `login --url ${url} --client-id ${credentials.clientId}`;
     const shown = await onTerminal(home, command, [['Client secret: ', `${credentials.clientSecret}\r`]]);
     expect(shown).toBe(`Client secret: \nSigned in to ${url} as First API key\nexit 0\n`);
   });
 
-  test('prints bold titles, unless NO_COLOR is set', async () => {
+  test('the command line prints bold titles on a terminal, unless NO_COLOR is set', async () => {
     const home = await signedIn();
     expect(await onTerminal(home, 'teams list', [])).toMatch(/^\u001b\[1mID .*\u001b\[0m\nteam_/);
     const plain = { ...home, env: { ...home.env, NO_COLOR: '1' } };
     expect(await onTerminal(plain, 'teams list', [])).toMatch(/^ID .*\nteam_/);
   });
 
-  test('asks before it deletes something', async () => {
+  test('the command line asks for confirmation before it deletes something', async () => {
     const home = await signedIn();
     await run(home, 'apps', 'create', 'Asked');
     const no = await onTerminal(home, 'apps delete Asked', [['[y/N] ', 'n\r']]);
@@ -234,7 +234,7 @@ describe('the command line on a terminal', () => {
 });
 
 describe('a session opened by a browser on another machine', () => {
-  test('the command shows a code, and the code opens the session', async () => {
+  test('login --device shows a code, and entering the code in a browser opens the session', async () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
     const ended = once(child, 'close');
@@ -248,7 +248,7 @@ describe('a session opened by a browser on another machine', () => {
     expect((await run(home, 'whoami')).stdout).toMatch(/^ {2}Email +bench@localhost$/m);
   });
 
-  test('Ctrl-C abandons the sign-in', async () => {
+  test('Ctrl-C cancels login --device', async () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
     const ended = once(child, 'close');
@@ -260,7 +260,7 @@ describe('a session opened by a browser on another machine', () => {
 });
 
 describe('a session opened by a browser', () => {
-  test('several commands renew the session simultaneously, and logout ends it', async () => {
+  test('several commands renew a browser session simultaneously, and logout ends the session', async () => {
     const seen = `${freshDirectory()}/seen`;
     const browser = `${freshDirectory()}/browser`;
     writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${seen}"\n`);

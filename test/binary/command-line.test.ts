@@ -29,7 +29,7 @@ describe('exit codes', () => {
       stderr: /203\.0\.113\.1:80/,
     },
     { args: ['serve', ...freePorts, '--data', '/dev/null/data'], code: 1, stderr: /data directory \/dev\/null\/data/ },
-  ])('$args ends with $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
+  ])('the arguments $args end with exit code $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
     const result = await runBinary(args);
     expect(result).toMatchObject({
       code,
@@ -39,7 +39,7 @@ describe('exit codes', () => {
   });
 });
 
-/** Runs `serve` with its own temp directory, mounted in a namespace with the options `mount`. */
+/** Runs `serve` with a temp directory of its own. The directory is mounted with the options `mount` in a namespace. */
 function inTempDirectory(mount: string): Promise<ExitResult> {
   const temp = freshDirectory();
   const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data" ${freePorts.join(' ')}`;
@@ -51,7 +51,7 @@ function inTempDirectory(mount: string): Promise<ExitResult> {
 describe('the temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
-  test('an error names a missing temp directory and the remedy', async () => {
+  test('the error about a missing temp directory contains its path and the remedy', async () => {
     const result = await runBinary(['serve', '--data', 'data', ...freePorts], { TMPDIR: '/nonexistent' });
     expect(result.code).toBe(1);
     expect(result.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
@@ -61,14 +61,14 @@ describe('the temp directory', () => {
   test.runIf(canMount()).each([
     ['noexec', '-o noexec', 'it is mounted noexec'],
     ['full', '-o size=64k', 'it cannot be written to, or is full'],
-  ])('an error names a temp directory that is %s, and the remedy', async (_what, mount, fault) => {
+  ])('the error about a temp directory that is %s contains the cause and the remedy', async (_what, mount, fault) => {
     const result = await inTempDirectory(mount);
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));
   });
 });
 
-test('a server on all addresses names the public URL that it is given, not the host of a request', async () => {
+test('a server on all addresses publishes its configured public URL, not the host of a request', async () => {
   const url = 'http://flags.example.com:8080';
   const server = await startBinary({ args: ['--listen', '0.0.0.0:0', '--auth-url', url] });
   const port = server.http.split(':')[1];
@@ -89,7 +89,7 @@ test('a server stops when its terminal is closed', async () => {
 });
 
 describe('flagmeter init', () => {
-  test.runIf(canMount())('fails with an error on a full disk', async () => {
+  test.runIf(canMount())('flagmeter init fails with an error on a full disk', async () => {
     const directory = freshDirectory();
     const command = `mount -t tmpfs -o size=4k none ${directory} && exec ${binaryPath} init --data ${directory}/data --admin-email a@b.example`;
     const ended = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', command]);
@@ -99,7 +99,7 @@ describe('flagmeter init', () => {
     });
   });
 
-  test('prints exactly the credentials as JSON, and a second init changes nothing', async () => {
+  test('flagmeter init prints exactly the credentials as JSON, and a second init changes nothing', async () => {
     const data = `${freshDirectory()}/data`;
     const args = ['init', '--data', data, '--admin-email', 'a@example.com', '--json'];
     const { code, stdout } = await runBinary(args);
@@ -118,7 +118,7 @@ describe('flagmeter init', () => {
   });
 });
 
-/** An empty data directory of these permissions. */
+/** Creates an empty data directory with the given permissions. */
 function sharedData(mode: number): string {
   const directory = freshDirectory();
   chmodSync(directory, 0o755);
@@ -128,7 +128,7 @@ function sharedData(mode: number): string {
   return data;
 }
 
-/** Runs `serve` as a normal user, in a directory that it may not write to. */
+/** Returns a command that runs `serve` as a normal user, in a directory that this user may not write to. */
 function asUser(data: string): [command: string, ...args: string[]] {
   const serve = `cd / && exec "${binaryPath}" serve --data "${data}" --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0`;
   if (process.getuid?.() !== 0) return ['sh', '-c', serve];
@@ -136,14 +136,14 @@ function asUser(data: string): [command: string, ...args: string[]] {
 }
 
 describe('flagmeter serve', () => {
-  test('starts next to a Kubernetes Service named flagmeter, and names the variables that it ignores', async () => {
+  test('serve starts next to a Kubernetes Service named flagmeter, and lists the variables that it ignores', async () => {
     const env = { FLAGMETER_PORT: 'tcp://10.96.0.7:8080', FLAGMETER_SERVICE_HOST: '10.96.0.7' };
     const service = await startBinary({ env });
     expect(service.stderr()).toMatch(/Kubernetes.*"FLAGMETER_PORT","FLAGMETER_SERVICE_HOST"/);
     await stop(service);
   });
 
-  test('prints the credentials once, to stderr, on an empty data directory', async () => {
+  test('serve prints the credentials once, to standard error, if the data directory is empty', async () => {
     const data = `${freshDirectory()}/data`;
     const first = await startBinary({ data });
     expect(first.line).toMatch(/^flagmeter ready http=127\.0\.0\.1:\d+ grpc=127\.0\.0\.1:\d+$/);
@@ -154,7 +154,7 @@ describe('flagmeter serve', () => {
     await stop(second, 'SIGINT');
   });
 
-  test('refuses a second process on the same data, and the first process keeps running', async () => {
+  test('serve refuses a second process on the same data, and the first process keeps running', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -167,7 +167,7 @@ describe('flagmeter serve', () => {
     await stop(service);
   });
 
-  test.each(['--listen', '--grpc-listen'])('exits with 1 and names an address of %s that is in use', async (flag) => {
+  test.each(['--listen', '--grpc-listen'])('serve exits with code 1 if an address of %s is in use', async (flag) => {
     const service = await startBinary();
     const taken = flag === '--listen' ? service.http : service.grpc;
     const free = flag === '--listen' ? '--grpc-listen' : '--listen';
@@ -183,14 +183,14 @@ describe('flagmeter serve', () => {
     await stop(service);
   });
 
-  test.each(['--listen', '--grpc-listen'])('names a host of %s that cannot be resolved', async (flag) => {
+  test.each(['--listen', '--grpc-listen'])('serve reports that the host of %s cannot be resolved', async (flag) => {
     const free = flag === '--listen' ? '--grpc-listen' : '--listen';
     const refused = await runBinary(['serve', flag, 'nowhere.invalid:0', free, '127.0.0.1:0']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('Cannot listen on nowhere.invalid:0: the host name cannot be resolved\n');
   });
 
-  test.each(['accounts', 'usage'])('names a truncated file of %s, with the remedy', async (name) => {
+  test.each(['accounts', 'usage'])('serve reports a truncated file of %s, with the remedy', async (name) => {
     const service = await startBinary();
     await stop(service);
     const file = `${service.data}/${name}/data.mdb`;
@@ -200,21 +200,21 @@ describe('flagmeter serve', () => {
     expect(refused.stderr).toMatch(new RegExp(`^Cannot open ${file}: it is truncated after .* from a backup`));
   });
 
-  test('runs as a normal user from a read-only directory, without node_modules', async () => {
+  test('serve runs as a normal user from a read-only directory, without node_modules', async () => {
     const [command, ...args] = asUser(sharedData(0o777));
     const service = await startProcess(command, args);
     expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
-  test('names the data directory that its user may not write to', async () => {
+  test('serve reports a data directory that its user may not write to', async () => {
     const data = sharedData(0o555);
     const [command, ...args] = asUser(data);
     const ended = startProcess(command, args);
     await expect(ended).rejects.toThrow(`Cannot use the data directory ${data}: permission denied`);
   });
 
-  test('responds to requests in flight and keeps accepted packets when it is stopped', async () => {
+  test('serve responds to requests in flight and keeps accepted packets when it is stopped', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -234,7 +234,7 @@ describe('flagmeter serve', () => {
     await stop(again);
   });
 
-  test('stops after the grace period despite an endless request', async () => {
+  test('serve stops after the grace period despite an endless request', async () => {
     const service = await startBinary({ args: ['--shutdown-grace', '1'] });
     const [host, port] = service.http.split(':') as [string, string];
     const socket = connect(Number(port), host).on('error', () => {});
@@ -244,7 +244,7 @@ describe('flagmeter serve', () => {
     socket.destroy();
   });
 
-  test('gives each host its own listener if configured, which responds with 404 for the other hosts', async () => {
+  test('serve gives each host its own listener if configured, which responds with 404 for the other hosts', async () => {
     const service = await startBinary({ args: ['--metrics-listen', '127.0.0.1:0'] });
     const metrics = /metrics=(\S+)/.exec(service.line)?.[1];
     const status = async (address: string | undefined, path: string) =>

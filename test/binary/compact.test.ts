@@ -8,7 +8,7 @@ import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 let prepared: string;
 
-/** Many records were added and most removed: more than a third of the file is free. */
+/** Many records were added and most were removed, so more than a third of the file is free. */
 beforeAll(async () => {
   prepared = join(freshDirectory(), 'data');
   await prepare(prepared);
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await enlarge(prepared, 20e6);
 });
 
-/** A directory to compact, and the content of its files. */
+/** Copies the directory to compact. Returns its path and the content of its files. */
 function fresh() {
   const data = join(freshDirectory(), 'data');
   cpSync(prepared, data, { recursive: true });
@@ -25,14 +25,14 @@ function fresh() {
   return { data, files, content: () => files.map((file) => readFileSync(file)) };
 }
 
-/** @returns true if it is complete and valid, without leftover files */
+/** @returns true if the data directory is complete and valid, without leftover files */
 async function isWhole(data: string): Promise<boolean> {
   const { code } = await runBinary(['verify', '--data', data]);
   const names = readdirSync(join(data, 'usage')).sort();
   return code === 0 && names.join() === 'data.mdb,lock.mdb';
 }
 
-test('flagmeter compact shrinks a store with free pages, prints the sizes, and the store can be served', async () => {
+test('flagmeter compact shrinks a store with free pages and prints the sizes, and a server can use the store', async () => {
   const { data, files } = fresh();
   const before = statSync(files[1]!).size;
   const { code, stdout, stderr } = await runBinary(['compact', '--data', data]);
@@ -48,7 +48,7 @@ test('flagmeter compact shrinks a store with free pages, prints the sizes, and t
   await stop(service);
 });
 
-test('flagmeter compact folds the journal of a killed server into the smaller store, and removes it', async () => {
+test('flagmeter compact folds the journal of a killed server into the smaller store, and then removes it', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const killed = await startBinary({ data });
@@ -78,7 +78,7 @@ test('flagmeter compact refuses a directory in use', async () => {
 test('flagmeter compact leaves each file unchanged if the disk becomes full', async () => {
   const { data, content } = fresh();
   const before = content();
-  // The system refuses writes beyond this file size, as on a full disk.
+  // As on a full disk, the system refuses writes beyond this file size.
   const script = `trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" compact --data "${data}"`;
   const { code, stderr } = await runProgram('sh', ['-c', script]);
   expect({ code, stderr }).toEqual({

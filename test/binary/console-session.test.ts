@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { ConsoleBrowser } from '../console/host/console-browser.ts';
 import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 
-/** The same URLs on any port: the name of the cookie must outlast a restart on another port. */
+/** URLs without the port. The name of the cookie depends on them, and must survive a restart on another port. */
 const args = ['--auth-url', 'https://auth.example', '--base-url', 'https://console.example'];
 
-test('a session of the console, and its end, outlast a SIGKILL right after the response', async () => {
+test('a session of the console, and its end, survive a SIGKILL right after the response', async () => {
   const data = `${freshDirectory()}/data`;
   const { adminEmail, adminPassword } = await prepare(data);
   const start = () => startBinary({ data, args });

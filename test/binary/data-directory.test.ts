@@ -14,7 +14,7 @@ const parseLog = (stderr: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe('startup', () => {
-  test('logs whether the store is new, or the number of its applications', async () => {
+  test('startup logs that the store is new, or the number of its applications', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const first = await startBinary({ data });
@@ -54,12 +54,12 @@ describe('startup', () => {
 
 describe('a data directory that has lost its usage', () => {
   const losses = [
-    ['its folder is missing', (usage: string) => rmSync(usage, { recursive: true }), 'missing'],
-    ['its file is missing', (usage: string) => rmSync(`${usage}/data.mdb`), 'missing'],
-    ['its file has 0 bytes', (usage: string) => truncateSync(`${usage}/data.mdb`), 'empty'],
+    ['the folder of its usage is missing', (usage: string) => rmSync(usage, { recursive: true }), 'missing'],
+    ['the file of its usage is missing', (usage: string) => rmSync(`${usage}/data.mdb`), 'missing'],
+    ['the file of its usage has 0 bytes', (usage: string) => truncateSync(`${usage}/data.mdb`), 'empty'],
   ] as const;
 
-  test.each(losses)('every command refuses the directory when %s', async (_what, lose, fault) => {
+  test.each(losses)('every command refuses a data directory if %s', async (_what, lose, fault) => {
     const directory = freshDirectory();
     const data = `${directory}/data`;
     await prepare(data);
@@ -90,7 +90,7 @@ describe('a data directory that has lost its usage', () => {
   });
 });
 
-test('backup refuses the directory of a killed server without its journal, and keeps the previous file', async () => {
+test('backup refuses the directory of a killed server without its journal, and keeps the previous backup', async () => {
   const directory = freshDirectory();
   const { data, kill, exit } = await startBinary();
   kill('SIGKILL');
@@ -105,7 +105,7 @@ test('backup refuses the directory of a killed server without its journal, and k
 });
 
 describe('a data directory whose preparation was interrupted by a power failure', () => {
-  test('the next startup prepares the directory, wherever the preparation was interrupted', async () => {
+  test('the next startup completes a data directory, wherever its preparation was interrupted', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
       const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], { stdio: 'ignore' });
@@ -118,7 +118,7 @@ describe('a data directory whose preparation was interrupted by a power failure'
     }
   });
 
-  test('the next startup accepts unfinished files of any length', async () => {
+  test('the next startup completes a data directory whose unfinished files have any length', async () => {
     const data = `${freshDirectory()}/data`;
     mkdirSync(`${data}/prepare.tmp/accounts`, { recursive: true });
     writeFileSync(`${data}/prepare.tmp/accounts/data.mdb`, '');

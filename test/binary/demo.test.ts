@@ -50,14 +50,14 @@ describe('demo data', () => {
     return (report as { entries: readonly LedgerEntry[] }).entries;
   }
 
-  /** Reads the counts of one flag by day, without today. */
+  /** Reads the counts of one feature by day, except for today. */
   async function days(feature: string, ago: number): Promise<UsageReport['features'][number] | undefined> {
     const range = { from: day(ago), to: day(0), step: 'day' } as const;
     const report = await usage(demo.http, access, application, { environment: 'Production', feature, ...range });
     return report.features[0];
   }
 
-  test('covers 90 days, with more traffic in the evening', async () => {
+  test('the demo data covers 90 days, with more traffic in the evening', async () => {
     const [oldest] = (await days('image-cdn', 90))!.variants.map(({ series }) => series[0]![0]);
     expect(oldest).toBe(day(90).getTime() / 1000);
     const range = { from: day(2), to: day(1), step: 'hour' } as const;
@@ -67,7 +67,7 @@ describe('demo data', () => {
     expect(at(18)).toBeGreaterThan(2 * at(5));
   });
 
-  test('contains a roll-out whose share grows over two weeks', async () => {
+  test('the demo data contains a roll-out whose share grows over two weeks', async () => {
     const { variants } = (await days('checkout-redesign', 34))!;
     const on = variants.find(({ variant }) => variant === 'on')!.series;
     const off = new Map(variants.find(({ variant }) => variant === 'off')!.series.map(([t, checks]) => [t, checks]));
@@ -78,7 +78,7 @@ describe('demo data', () => {
     expect(shares.at(-1)).toBe(1);
   });
 
-  test('contains an A/B test with an effect, and an A/B test without an effect', async () => {
+  test('the demo data contains an A/B test with an effect, and an A/B test without an effect', async () => {
     const range = `from=${day(28).toISOString()}&to=${day(0).toISOString()}`;
     const readOutcome = async (feature: string) => {
       const query = `environment=Production&event=used&${range}`;
@@ -96,11 +96,11 @@ describe('demo data', () => {
     ['holiday-theme', 'new'],
     ['maintenance-mode', 'permanent'],
     ['chekout-redesign', 'in_use'],
-  ])('gives the flag %s the verdict %s', async (feature, kind) => {
+  ])('the demo data gives the flag %s the verdict %s', async (feature, kind) => {
     expect(await read(`/applications/${application}/features/${feature}/verdict`)).toMatchObject({ kind });
   });
 
-  test('contains flags that a pipeline finds by their verdict', async () => {
+  test('the demo data contains flags that a pipeline finds by their verdict', async () => {
     const run = (...filter: string[]) =>
       runBinary(['features', 'list', '--app', application, ...filter, '--fail-if-any'], {
         FLAGMETER_URL: demo.url,
@@ -115,7 +115,7 @@ describe('demo data', () => {
     expect(await run('--verdict', 'safe')).toMatchObject({ code: 2 });
   });
 
-  test('contains a misspelt flag, a leaked key, and senders with their versions', async () => {
+  test('the demo data contains a misspelt flag, a leaked key, and senders with their versions', async () => {
     const below = `/applications/${application}`;
     expect(await read(`${below}/features/chekout-redesign`)).toMatchObject({ declared: false, stale: false });
     const keys = (await read(`${below}/keys`)) as {
@@ -133,7 +133,7 @@ describe('demo data', () => {
     expect(named).toEqual(expect.arrayContaining(['Chrome 141', 'ShopApp 5', 'shop-api 1.9.3']));
   });
 
-  test('contains refused messages of the leaked key in every hour of the days on which it was used', async () => {
+  test('the demo data contains refused messages of the leaked key in every hour of the days on which it was used', async () => {
     const query = `environment=Production&from=${day(3).toISOString()}&to=${day(1).toISOString()}`;
     const { hourly } = (await read(`/applications/${application}/overview?${query}`)) as {
       hourly: { accepted: number[]; refused: number[] };
@@ -143,7 +143,7 @@ describe('demo data', () => {
       expect(refused).toBeGreaterThan(0.01 * hourly.accepted[hour]!);
   });
 
-  test('contains people to look up, and an audit log in order of time', async () => {
+  test('the demo data contains people to look up, and an audit log in order of time', async () => {
     const below = `/applications/${application}/identities`;
     for (const person of samplePeople) {
       const path = `${below}/${encodeURIComponent(person)}/exposures?environment=Production`;
@@ -157,7 +157,7 @@ describe('demo data', () => {
     expect(items.map(({ action }) => action)).toContain('key.leaked');
   });
 
-  test('contains exposures of people, metrics of both kinds, and refusals with reasons', async () => {
+  test('the demo data contains exposures of people, metrics of both kinds, and refusals with reasons', async () => {
     const below = `/applications/${application}`;
     const { exposures } = (await read(`${below}/identities/customer-1/exposures?environment=Production`)) as {
       exposures: unknown[];
@@ -173,7 +173,7 @@ describe('demo data', () => {
     );
   });
 
-  test('grows by packets and reports over HTTP and gRPC', async () => {
+  test('the demo data grows by packets and reports over HTTP and gRPC', async () => {
     const since = new Date().toISOString();
     await vi.waitFor(
       async () => {
@@ -183,11 +183,11 @@ describe('demo data', () => {
       },
       { interval: 250 },
     );
-    // A busy disk makes commits slow.
+    // On a busy disk, the demo logs slow commits.
     expect(demo.stderr().replace(/^.* a commit was slow .*\n/gm, '')).toBe('');
   });
 
-  test('Ctrl-C removes the data and ends the process', async () => {
+  test('Ctrl-C removes the demo data and ends the process', async () => {
     expect(left(demo.temp)).toHaveLength(1);
     expect(await demo.stop('SIGINT')).toEqual({ code: 0, signal: null });
     expect(left(demo.temp)).toEqual([]);
@@ -196,7 +196,7 @@ describe('demo data', () => {
 });
 
 describe('the demo', () => {
-  test('prints its progress immediately, and then how to sign in and whom to look up', async () => {
+  test('the demo first prints its progress, and then how to sign in and whom to look up', async () => {
     const { child, exit } = spawnDemo(freePorts, undefined, []);
     let out = '';
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -210,7 +210,7 @@ describe('the demo', () => {
     expect(await exit).toEqual({ code: 0, signal: null });
   });
 
-  test('removes its data when it is stopped during filling', async () => {
+  test('the demo removes its data when it is stopped while filling the store', async () => {
     const { child, temp, exit } = spawnDemo(freePorts);
     await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { interval: 20 });
     child.kill('SIGTERM');
@@ -218,7 +218,7 @@ describe('the demo', () => {
     expect(left(temp)).toEqual([]);
   });
 
-  test('removes its data when an address cannot be used', async () => {
+  test('the demo removes its data when an address cannot be used', async () => {
     const temp = freshDirectory();
     const { code, stderr } = await runBinary(['demo', '--listen', '203.0.113.1:80'], { TMPDIR: temp });
     expect(code).toBe(1);
@@ -226,7 +226,7 @@ describe('the demo', () => {
     expect(left(temp)).toEqual([]);
   });
 
-  test('runs next to another demo, and removes the data of a killed demo', async () => {
+  test('the demo runs next to another demo, and removes the data of a killed demo', async () => {
     const temp = freshDirectory();
     const killed = await startDemo(undefined, temp);
     await killed.stop('SIGKILL');
@@ -245,7 +245,7 @@ describe('the demo', () => {
     expect(left(temp)).toEqual([]);
   });
 
-  test('binds free ports when the default ports are taken', async () => {
+  test('the demo binds free ports when the default ports are taken', async () => {
     const holders = [8080, 8081].map((port) =>
       createServer()
         .on('error', () => {})
@@ -255,7 +255,7 @@ describe('the demo', () => {
       holders.map((holder) => new Promise((done) => holder.once('listening', done).once('error', done))),
     );
     const demo = await startDemo([]);
-    // Another process can have held the other port until now.
+    // Another process can have taken the other port in the meantime.
     const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
     const ports = [demo.http, demo.grpc].map((address) => Number(address.split(':')[1]));
     for (const { port } of held) expect(ports).not.toContain(port);
@@ -267,7 +267,7 @@ describe('the demo', () => {
     [['--seed', 'x'], /Cannot use --seed x/],
     [['--listen', 'nowhere'], /Cannot use --listen nowhere/],
     [['--data', 'here'], /Unknown option --data/],
-  ])('refuses %j', async (args, message) => {
+  ])('the demo refuses the arguments %j', async (args, message) => {
     const { code, stderr } = await runBinary(['demo', ...args]);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);

@@ -8,13 +8,13 @@ import { openShop, readChecks } from '../support/shop.ts';
 const connections = 8;
 const rounds = 10;
 
-/** The numbers of sent packets of a connection, and of packets with a 202 response. */
+/** Number of packets that a connection sent, and number of packets with a 202 response. */
 interface Totals {
   sent: number;
   accepted: number;
 }
 
-/** Sends until the connection breaks. Every packet has the same counts of two features, to detect partial packets. */
+/** Sends packets until the connection breaks. Each has equal counts of two features, so that partial packets show. */
 async function sendUntilKilled(metrics: string, key: string, connection: number, totals: Totals): Promise<void> {
   const sender = openSender(metrics);
   const counts = { on: [1, 0, 1] };
@@ -41,7 +41,7 @@ test.each([0, 3])(title, async (threads) => {
   for (let round = 0; round < rounds; round += 1) {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const random = seededRandom(seed);
-    // Progress decides, not time: a busy machine can need seconds for the first response.
+    // The kill depends on accepted packets, not on time: a busy machine can need seconds for its first response.
     const untilKill = totals.map(({ accepted }) => accepted + 1 + Math.floor(random() * 100));
     console.log(`round ${round + 1}: seed ${seed}, SIGKILL when ${untilKill} packets are accepted`);
     const senders = totals.map((totals, index) => sendUntilKilled(service.metrics, shop.key, index, totals));
@@ -58,7 +58,7 @@ test.each([0, 3])(title, async (threads) => {
       expect(first, `seed ${seed}: an accepted packet is missing`).toBeGreaterThanOrEqual(accepted);
       expect(first, `seed ${seed}: more counted than sent`).toBeLessThanOrEqual(sent);
     });
-    // A packet in flight at the kill can be counted or not. From here on, the result must not change.
+    // A packet in flight at the kill may or may not be counted. From here on, the result must not change.
     totals.forEach((totals, index) => {
       totals.sent = counted.get(`first-${index}`) ?? 0;
       totals.accepted = totals.sent;

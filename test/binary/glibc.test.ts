@@ -9,7 +9,7 @@ import { needing } from '../support/needing.ts';
 const root = resolve(import.meta.dirname, '../..');
 const linux = platform() === 'linux';
 
-/** Versions of glibc that a file requires, as numbers: 2.34 is 234. */
+/** Returns the glibc versions that a file requires, as numbers such as 234 for 2.34. */
 function glibcVersions(file: string): number[] {
   const symbols = execFileSync('objdump', ['-T', file], { encoding: 'utf8', maxBuffer: 64 << 20 });
   return [...symbols.matchAll(/\bGLIBC_2\.(\d+)/g)].map(([, minor]) => 200 + Number(minor));
@@ -30,7 +30,7 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   test.each([
     ['dist/flagmeter', requireBinary(binaryPath)],
     ['the LMDB add-on in it', resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`)],
-  ])('%s requires no newer version', (_, file) => {
+  ])('%s requires no version of glibc after 2.34', (_, file) => {
     const versions = glibcVersions(file);
     expect(versions.length).toBeGreaterThan(0);
     expect(Math.max(...versions)).toBeLessThanOrEqual(234);
@@ -48,7 +48,7 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   });
 });
 
-test.runIf(linux)('the LMDB add-on cannot print into the log: it does not import fprintf', () => {
+test.runIf(linux)('the LMDB add-on does not import fprintf, so it cannot print into the log', () => {
   const addon = resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`);
   const asked = execFileSync('objdump', ['-T', addon], { encoding: 'utf8', maxBuffer: 64 << 20 });
   expect(asked).toContain('napi_');

@@ -19,7 +19,7 @@ describe('the gRPC listener of the compiled executable', () => {
   let service: Binary;
 
   beforeAll(async () => {
-    const waits = ['--shutdown-grace', '3600']; // Longer than a test may take.
+    const waits = ['--shutdown-grace', '3600']; // This grace period is longer than the time limit of a test.
     service = await startBinary({ args: ['--max-report', String(maxReport), ...waits] });
   });
 
@@ -32,12 +32,12 @@ describe('the gRPC listener of the compiled executable', () => {
     }
   }
 
-  it('serves the health service', async () => {
+  it('the gRPC listener serves the health service', async () => {
     const { response } = await send('/grpc.health.v1.Health/Check', Buffer.alloc(0));
     expect(decode('grpc.health.v1.HealthCheckResponse', response!)).toEqual({ status: 'SERVING' });
   });
 
-  it.each(['v1', 'v1alpha'])('serves reflection %s', async (version) => {
+  it.each(['v1', 'v1alpha'])('the gRPC listener serves reflection %s', async (version) => {
     const name = `grpc.reflection.${version}`;
     const client = openClient(service.grpc);
     const stream = client.makeBidiStreamRequest(
@@ -57,12 +57,12 @@ describe('the gRPC listener of the compiled executable', () => {
   it.each([
     ['damaged', Buffer.from([0x0a]), {}, 3],
     ['larger than --max-report', Buffer.alloc(maxReport + 1), {}, 8],
-    ['larger when it is inflated', Buffer.alloc(10_000_000), { 'grpc.default_compression_algorithm': 2 }, 8],
-  ])('refuses a message that is %s', async (_, message, options, code) => {
+    ['too large after decompression', Buffer.alloc(10_000_000), { 'grpc.default_compression_algorithm': 2 }, 8],
+  ])('the gRPC listener refuses a message that is %s', async (_, message, options, code) => {
     expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });
   });
 
-  it('closes a connection that resets hundreds of calls together, and no other connection', async () => {
+  it('the gRPC listener closes a connection that resets hundreds of calls together, and no other connection', async () => {
     const attacker = openRawGrpc(service.grpc);
     const neighbour = openRawGrpc(service.grpc);
     await Promise.all([attacker, neighbour].map(({ session }) => once(session, 'remoteSettings')));
@@ -81,7 +81,7 @@ describe('the gRPC listener of the compiled executable', () => {
     neighbour.close();
   });
 
-  it('stops immediately even while a client watches the health service', async () => {
+  it('the gRPC listener stops immediately even while a client watches the health service', async () => {
     const client = openClient(service.grpc);
     const bytes = (value: Buffer) => value;
     const watch = client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', bytes, bytes, Buffer.alloc(0));
@@ -93,7 +93,7 @@ describe('the gRPC listener of the compiled executable', () => {
   });
 });
 
-/** Begins a call and resets it, as a client that cancels does. */
+/** Begins a call and resets it, as a client does when it cancels the call. */
 function resetOne({ begin }: RawGrpc): Promise<void> {
   const stream = begin('/Usage.Usage/SendStats');
   return new Promise((resolve) => {

@@ -10,7 +10,7 @@ import { openShop, readChecks } from '../support/shop.ts';
 const counts = 60_000;
 const features = 50;
 
-test('an import is counted once, although the server is killed before and after the responses to its parts', async () => {
+test('an import is counted once, although the server is killed before or after its responses', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service: Binary = await startBinary({ data });
@@ -36,7 +36,7 @@ test('an import is counted once, although the server is killed before and after 
   const env = { FLAGMETER_URL: `http://${http}`, FLAGMETER_TOKEN: await token(http, credentials) };
   const context = {
     ...testContext({ env }),
-    // Kills the server at every fourth part: either before it has the part, or before the client has the response.
+    // Kills the server at every fourth part. The server has either not received the part yet, or not responded yet.
     fetch: async (url: string, init: RequestInit) => {
       if (!url.endsWith('/imports')) return fetch(url, init);
       requests += 1;
@@ -49,7 +49,7 @@ test('an import is counted once, although the server is killed before and after 
       await kill();
       throw new Error('the connection was closed');
     },
-    // Called between parts as well, while the server is alive.
+    // The import also sleeps between parts, while the server is alive.
     async sleep() {
       if (!isKilled) return setImmediate();
       restarting ??= restart().finally(() => {

@@ -12,7 +12,7 @@ import {
   token,
 } from '../support/binary.ts';
 
-/** The executable's auth host with third-party OAuth clients, each used according to its documentation. */
+/** The auth host of the executable with third-party OAuth clients. Each client is used as its documentation says. */
 
 const redirectUri = 'https://shop.example/callback';
 const scope = 'openid email flagmeter';
@@ -47,7 +47,7 @@ async function signIn(authorize: URL): Promise<URL> {
   return page.location;
 }
 
-/** Returns the status that the management API gives to an access token. */
+/** Returns the status of a management API request with an access token. */
 async function requestStatus(accessToken: string): Promise<number> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const response = await fetch(new URL('/api/v2/applications', issuer), { headers });
@@ -61,14 +61,14 @@ describe('openid-client', () => {
       execute: [openid.allowInsecureRequests],
     });
 
-  test('obtains a token with client credentials', async () => {
+  test('openid-client obtains a token with client credentials', async () => {
     const tokens = await openid.clientCredentialsGrant(await discover(first), { scope: 'openid flagmeter' });
     expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: 'openid flagmeter' });
     expect(tokens.refresh_token).toBeUndefined();
     expect(await requestStatus(tokens.access_token)).toBe(200);
   });
 
-  test('signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
+  test('openid-client signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
     const config = await discover(shop);
     const pkceCodeVerifier = openid.randomPKCECodeVerifier();
     const expected = { expectedState: openid.randomState(), expectedNonce: openid.randomNonce() };
@@ -113,7 +113,7 @@ describe('oauth4webapi', () => {
     return oauth.processDiscoveryResponse(issuer, response);
   }
 
-  test.each(['oidc', 'oauth2'] as const)('obtains a token with client credentials by %s discovery', async (by) => {
+  test.each(['oidc', 'oauth2'] as const)('oauth4webapi gets a client token by %s discovery', async (by) => {
     const server = await discover(by);
     const client = { client_id: first.clientId };
     const response = await oauth.clientCredentialsGrantRequest(
@@ -127,7 +127,7 @@ describe('oauth4webapi', () => {
     expect(await requestStatus(tokens.access_token)).toBe(200);
   });
 
-  test('validates our access token according to RFC 9068', async () => {
+  test('oauth4webapi validates an access token according to RFC 9068', async () => {
     const server = await discover('oauth2');
     const access = await token(service.http, first);
     const request = new Request('http://resource.example', { headers: { authorization: `Bearer ${access}` } });
@@ -135,7 +135,7 @@ describe('oauth4webapi', () => {
     expect(claims).toMatchObject({ sub: first.clientId, client_id: first.clientId, team: [first.teamId] });
   });
 
-  test('signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
+  test('oauth4webapi signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
     const server = await discover('oidc');
     const client = { client_id: shop.clientId };
     const secret = oauth.ClientSecretPost(shop.clientSecret);

@@ -4,7 +4,7 @@ import { binaryPath, freshDirectory, prepare } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 
-test('the commands backup, verify and compact print one JSON object each', async () => {
+test('the commands backup, verify and compact with --json print one JSON object each', async () => {
   const data = join(freshDirectory(), 'data');
   await prepare(data);
   const file = `${data}.backup`;
@@ -41,13 +41,13 @@ test.each([
   [['verify', '/nowhere/file'], 1, 'failed'],
   [['backup', '--data', '/nowhere'], 2, 'usage'],
   [['apps', 'list', '--url', 'http://127.0.0.1:1'], 3, 'unauthorized'],
-])('%j with --json puts its error into one JSON object on standard error', async (args, exitCode, code) => {
+])('%j with --json prints its error as one JSON object on standard error', async (args, exitCode, code) => {
   const ended = await runBinary([...args, '--json'], { HOME: freshDirectory() });
   expect(ended).toMatchObject({ code: exitCode, stdout: '' });
   expect(JSON.parse(ended.stderr)).toEqual({ error: expect.any(String), code, exitCode });
 });
 
-test('a backup is not written to a terminal', async () => {
+test('backup does not write a backup to a terminal', async () => {
   const data = join(freshDirectory(), 'data');
   await prepare(data);
   const command = `"${binaryPath}" backup --data "${data}" --to -`;

@@ -13,17 +13,17 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Every command of this version refuses what a later version wrote, and changes nothing. */
+/** Every command of this version refuses data of a later version, and changes nothing. */
 
 const commands = Object.values(commandTable).flatMap((entry) => [...entry.commands]);
 
-/** The names of the commands with an option. */
+/** Returns the names of the commands with an option. */
 const namesWith = (flag: string) =>
   commands.filter(({ options }) => options.some(({ name }) => name === flag)).map(({ name }) => name);
 
 const nowhere = ['--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'];
 
-/** The arguments of each command that uses a data directory, in addition to `--data`. */
+/** Arguments of each command that uses a data directory, in addition to `--data`. */
 const onData: Readonly<Record<string, readonly string[]>> = {
   serve: freePorts,
   init: ['--admin-email', 'a@example.com'],
@@ -35,7 +35,7 @@ const onData: Readonly<Record<string, readonly string[]>> = {
   'postgres adopt': [...nowhere, '--without-key-file'],
 };
 
-/** Commands that create the stores that they use. */
+/** Commands that create their stores. */
 const onNew = ['bench', 'restore'];
 
 const words = (name: string) => name.split(' ');
@@ -62,7 +62,7 @@ describe.each(['accounts', 'usage', 'spool'] as const)('a later layout of the st
     ['postgres adopt', ['--from-replica', '--dry-run']],
   ];
 
-  test.each(variants)('%s %j refuses the layout, and leaves the stores unchanged', async (name, args) => {
+  test.each(variants)('%s %j refuses a store of a later layout and leaves it unchanged', async (name, args) => {
     const copy = join(freshDirectory(), 'data');
     cpSync(data, copy, { recursive: true });
     const { code, stdout, stderr } = await runBinary([...words(name), '--data', copy, ...args]);
@@ -81,7 +81,7 @@ function keyFile(): string {
   return file;
 }
 
-test('a store whose journal might be in use is not taken for a later one', () => {
+test('the layout 99 of these tests is not the mark of a store whose journal might be in use', () => {
   expect([usageLayout.journalled, spoolLayout.journalled]).not.toContain(99);
 });
 
@@ -99,7 +99,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
   });
   afterAll(() => postgres.close());
 
-  /** The arguments of each command that connects to PostgreSQL, in addition to `--postgres`. */
+  /** Arguments of each command that connects to PostgreSQL, in addition to `--postgres`. */
   const onPostgres: Readonly<Record<string, () => readonly string[]>> = {
     serve: () => ['--data', join(freshDirectory(), 'new'), ...freePorts],
     'admin reset-password': () => ['--email', 'ada@example.com'],
@@ -116,7 +116,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
     expect(Object.keys(onPostgres).sort()).toEqual(namesWith('postgres').sort());
   });
 
-  test.each([...Object.keys(onPostgres), 'serve --check'])('%s refuses the layout', async (name) => {
+  test.each([...Object.keys(onPostgres), 'serve --check'])('%s refuses a later PostgreSQL layout', async (name) => {
     const [command, ...more] = name.split(' --');
     const args = onPostgres[command!]!();
     const flags = more.map((flag) => `--${flag}`);

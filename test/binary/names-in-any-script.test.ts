@@ -3,7 +3,7 @@ import { createApplication, freshDirectory, manage, prepare, startBinary, stop, 
 import { runBinary } from '../support/run-binary.ts';
 
 /**
- * Characters of two, three and four bytes, an unprinted character, and names longer than one call of the decoder reads.
+ * Names with two-, three- and four-byte characters, an unprinted one, or more bytes than one call of the decoder reads.
  */
 const names = ['Größe', 'a\u202eb', '名'.repeat(85), '🚀'.repeat(60), `${'x'.repeat(60)}é`];
 
@@ -11,7 +11,7 @@ interface Page {
   readonly items: readonly { readonly name: string }[];
 }
 
-test('names in any script are read back after a restart and from a backup, and can be removed', async () => {
+test('names in any script are unchanged after a restart and in a backup, and can be removed', async () => {
   const directory = freshDirectory();
   const data = `${directory}/data`;
   const credentials = await prepare(data);

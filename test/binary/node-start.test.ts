@@ -8,7 +8,7 @@ import { freshDirectory } from '../support/binary.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const addOn = 'uWebSockets.js';
 
-/** A directory with the service for Node and all of its packages; `source` replaces the add-on. */
+/** Creates a directory with the service for Node and all of its packages. `source` replaces the add-on. */
 function withAddOn(source?: string): string {
   const directory = freshDirectory();
   cpSync(join(root, 'dist/node'), directory, { recursive: true });
@@ -32,7 +32,7 @@ describe('the service on Node', () => {
       "throw new Error('Supports only Node 16\\n\\nError: GLIBC_2.38 not found\\nRequire stack:')",
       'install another release of uWebSockets.js, or use the executable',
     ],
-  ])('reports that uWebSockets.js %s, and changes nothing', (fault, source, remedy) => {
+  ])('the service on Node reports that uWebSockets.js %s, and changes nothing', (fault, source, remedy) => {
     const directory = withAddOn(source);
     const { status, stderr } = spawnSync(process.execPath, [join(directory, 'main.js'), 'serve'], {
       cwd: directory,

@@ -22,7 +22,7 @@ import { startProxy } from '../support/proxy.ts';
 import { alpn, byGrpc, byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { encode } from '../support/report-messages.ts';
 
-/** gRPC, HTTP/1.1 and HTTP/2 on one address, with real clients. Each message counts one check. */
+/** Real clients use gRPC, HTTP/1.1 and HTTP/2 on one address. Each message contains one check. */
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 const tls = ['--tls-cert', pem('cert'), '--tls-key', pem('key')];
@@ -36,7 +36,7 @@ interface Shop {
   readonly access: string;
   readonly application: string;
   readonly packet: string;
-  /** A packet with the key of a page. */
+  /** A packet with the key of a frontend. */
   readonly pagePacket: string;
   readonly report: Buffer;
 }
@@ -91,13 +91,13 @@ describe('one port without TLS', () => {
     ['--http1.1', '1.1 202'],
     ['--http2-prior-knowledge', '2 202'],
     ['--http2', '1.1 202'],
-  ])('counts a packet of curl %s', async (option, answer) => {
+  ])('one port counts a packet that is sent by curl %s', async (option, answer) => {
     const before = await counted();
     expect(await byCurl('http', option)).toBe(answer);
     expect(await counted()).toBe(before + 1);
   });
 
-  test('counts a packet of fetch, and reports of gRPC and gRPC-Web, in the ledger by transport', async () => {
+  test('one port counts packets of fetch, and reports of gRPC and gRPC-Web, in the ledger by transport', async () => {
     const before = await counted();
     const url = `http://${shop.address}`;
     expect((await fetch(`${url}${path}`, posted())).status).toBe(202);
@@ -116,7 +116,7 @@ describe('one port without TLS', () => {
   });
 
   for (const kind of ['haproxy', 'nginx'] as const)
-    needing(kind).test(`counts everything that ${kind} passes on`, async () => {
+    needing(kind).test(`one port counts all packets and reports that ${kind} forwards`, async () => {
       const before = await counted();
       const proxy = await startProxy(kind, freshDirectory(), { http: shop.address, grpc: shop.address });
       for (const send of [byHttp1, byHttp2])
@@ -135,14 +135,14 @@ describe('one port with TLS', () => {
     service = await startBinary({ data: shop.data, args: [...onePort(shop.address), ...tls] });
   });
 
-  /** The management API is read without TLS. */
+  /** The management API has a listener without TLS. */
   afterAll(async () => {
     expect(await stop(service)).toMatchObject({ code: 0 });
   });
 
   const url = () => `https://127.0.0.1:${shop.port}`;
 
-  needing('curl').test('selects the protocol by ALPN and content type', async () => {
+  needing('curl').test('one port with TLS selects the protocol by ALPN and content type', async () => {
     for (const offered of ['h2', 'http/1.1']) expect(await alpn(shop.port, [offered])).toBe(offered);
     expect(await byCurl('https', '--http2')).toBe('2 202');
     expect(await byCurl('https', '--http1.1')).toBe('1.1 202');
@@ -151,7 +151,7 @@ describe('one port with TLS', () => {
     before += 5;
   });
 
-  needing('chromium-headless-shell').test('serves the console and packets to Chromium over HTTP/2', async () => {
+  needing('chromium-headless-shell').test('one port serves Chromium over HTTP/2', async () => {
     const chromium = await connectChromium();
     const page = await (await chromium.newContext({ ignoreHTTPSErrors: true })).newPage();
     await page.goto(`${url()}/`);
@@ -170,7 +170,7 @@ describe('one port with TLS', () => {
     await chromium.close();
   });
 
-  test('counts each message once across a restart', async () => {
+  test('one port with TLS counts each message once across a restart', async () => {
     await stop(service);
     service = await startBinary({ data: shop.data, args: onePort(shop.address) });
     expect(await counted()).toBe(before);

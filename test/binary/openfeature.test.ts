@@ -18,7 +18,7 @@ import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../sup
 
 const { describe, test } = needing(openFeatureSdks);
 
-test('the types of the package for OpenFeature fit the types of both SDKs', () => {
+test('the types of the package for OpenFeature are compatible with both SDKs', () => {
   expect(checkTypes()).toBe('');
 });
 
@@ -46,7 +46,7 @@ describe("the server SDK with flagmeter's hook", () => {
     for (const host of hosts) host.close();
   });
 
-  /** Starts an application that reports to a separate environment, through a separate host. */
+  /** Starts an application that reports to its own environment, through an unreliable host. */
   async function open(options: object = {}): Promise<ServerApp & { environment: string; host: UnreliableHost }> {
     const environment = await createEnvironment(owner);
     const host = await startUnreliableHost(owner.http);
@@ -56,7 +56,7 @@ describe("the server SDK with flagmeter's hook", () => {
     return { ...app, environment, host };
   }
 
-  test('counts each evaluation by its variant, and its users', async () => {
+  test('the OpenFeature hook counts each evaluation by its variant, and its users', async () => {
     const app = await open();
     await app.act('evaluate', 'checkout', 'ada', 3);
     await app.act('evaluate', 'checkout', 'bob', 2);
@@ -83,7 +83,7 @@ describe("the server SDK with flagmeter's hook", () => {
     expect(await readUsers(owner, app.environment)).toEqual(users);
   });
 
-  test('counts tracking events as uses of the variant that the user got, or as metrics', async () => {
+  test('the OpenFeature hook counts tracking events as uses of the evaluated variant, or as metrics', async () => {
     const app = await open();
     await app.act('evaluate', 'checkout', 'ada', 1);
     await app.act('evaluate', 'checkout', 'bob', 1);
@@ -112,7 +112,7 @@ describe("the server SDK with flagmeter's hook", () => {
     ]);
   });
 
-  test('the list of senders shows the SDK by the name and version of its program', async () => {
+  test('the list of senders shows the OpenFeature SDK with the name and version of its program', async () => {
     const app = await open({ service: 'Checkout Service', version: '1.4.0' });
     await app.act('evaluate', 'checkout', 'ada', 1);
     await app.act('flush');
@@ -128,7 +128,7 @@ describe("the server SDK with flagmeter's hook", () => {
       ['responses are lost', 'lose'],
       ['the server responds with 503', 503],
       ['the server responds with 429', 429],
-    ])('counts evaluations once while %s', async (_, behaviour) => {
+    ])('the OpenFeature hook counts evaluations once while %s', async (_, behaviour) => {
       const { act, host, environment } = await open();
       await act('evaluate', 'checkout', 'ada', 10);
       await act('flush');
@@ -143,7 +143,7 @@ describe("the server SDK with flagmeter's hook", () => {
       expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 160, 1]] });
     });
 
-    test('lets its process exit', async () => {
+    test('the OpenFeature hook does not prevent its process from exiting', async () => {
       const app = await open();
       app.host.behave('refuse');
       await app.act('evaluate', 'checkout', 'ada', 5);
@@ -154,14 +154,14 @@ describe("the server SDK with flagmeter's hook", () => {
   test.each<[string, (app: ServerApp) => Promise<unknown>]>([
     ['OpenFeature is closed', (app) => app.act('close')],
     ['the process ends by itself', (app) => app.end()],
-  ])('sends waiting counts when %s', async (_, close) => {
+  ])('the OpenFeature hook sends waiting counts when %s', async (_, close) => {
     const app = await open({ seconds: 3600 });
     await app.act('evaluate', 'checkout', 'ada', 5);
     await close(app);
     expect(await readCounts(owner, app.environment)).toEqual({ checkout: [['on', 5, 0]] });
   });
 
-  test('counts evaluations once across a crash of the server', async () => {
+  test('the OpenFeature hook counts evaluations once across a crash of the server', async () => {
     const { act, host, environment } = await open();
     host.behave('lose');
     await act('evaluate', 'checkout', 'ada', 100);
@@ -170,7 +170,7 @@ describe("the server SDK with flagmeter's hook", () => {
     await act('evaluate', 'checkout', 'ada', 50);
     await act('flush');
     binary = await startBinary({ data });
-    // Tokens name the address of the server, whose port is new.
+    // Tokens contain the address of the server, whose port has changed.
     owner = { ...owner, http: binary.http, access: await token(binary.http, credentials) };
     host.target = binary.http;
     host.behave('forward');

@@ -16,7 +16,7 @@ test.runIf(process.getuid?.() === 0).each([
   ['compact', []],
   ['admin', ['reset-password', '--email', 'admin@example.com']],
   ['signing-keys', ['rotate']],
-])('%s on the data directory of another user reports the owner, not a missing store', async (command, args) => {
+])('%s in a data directory of another user reports the owner instead of a missing store', async (command, args) => {
   const directory = freshDirectory();
   chmodSync(directory, 0o755);
   const data = join(directory, 'data');
@@ -31,7 +31,7 @@ test.runIf(process.getuid?.() === 0).each([
   expect(stderr).toMatch(/^Cannot (read|use) .*: permission denied \(\S+ belongs to root\)/m);
 });
 
-test.runIf(process.getuid?.() === 0)('a backup of another user is not mistaken for a missing one', async () => {
+test.runIf(process.getuid?.() === 0)("restore reports that another user's backup is unreadable", async () => {
   const directory = freshDirectory();
   chmodSync(directory, 0o755);
   const data = join(directory, 'data');

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { TestCollector } from '../serve/otlp/collector.ts';
 import { startBinary, stop } from '../support/binary.ts';
 
-test('the executable sends a trace to a collector, and exits in time when the collector is unreachable', async () => {
+test('the executable sends a trace to a collector, and exits in time if the collector is unreachable', async () => {
   const collector = await TestCollector.open();
   const args = ['--otlp-endpoint', collector.url, '--otlp-trace-one-in', '1', '--otlp-every', '1'];
   const service = await startBinary({ args });

@@ -19,12 +19,12 @@ import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.
 import { encode, usageReport } from '../support/report-messages.ts';
 
 /**
- * A real Prometheus with our rules scrapes the executable: a node with PostgreSQL, and a single machine that makes
- * backups, copies its audit log and has a certificate. Together they have every metric.
+ * A real Prometheus with the published rules scrapes two executables: a node with PostgreSQL, and a single machine with
+ * backups, an audit log export and a certificate. Together, they have every metric.
  */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
-/** At most two packets wait. The service refuses some of several simultaneous packets. */
+/** At most two packets can wait. The service therefore refuses some of several simultaneous packets. */
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
 const own = ['--ops-listen', '127.0.0.1:0'];
 const often = { interval: 250 };
@@ -49,7 +49,7 @@ const send = async (k: string) => {
 
 const metrics = () => Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));
 
-/** Waits until an alert fires that did not fire before. */
+/** Waits until an alert fires that has not fired before. */
 async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
   expect(await prometheus.firing()).not.toContain(alert);
   await provoke();
@@ -88,7 +88,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     for (const text of await metrics()) expect(() => promtool(['check', 'metrics'], {}, text)).not.toThrow();
   });
 
-  test('finds every metric that the rules and the dashboard name', async () => {
+  test('Prometheus has every metric that the rules and the dashboard use', async () => {
     const named = [...readRules(), ...readPanels()].flatMap(({ expr }) => metricsIn(expr));
     await vi.waitFor(async () => {
       const samples = (await metrics()).flatMap((text) => parseExposition(text).samples);
@@ -97,7 +97,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     }, often);
   });
 
-  test('finds data for every panel', async () => {
+  test('Prometheus has data for every panel of the dashboard', async () => {
     await vi.waitFor(async () => {
       const empty = [];
       for (const { title, expr } of readPanels()) if ((await prometheus.query(expr)).length === 0) empty.push(title);
@@ -105,7 +105,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     }, often);
   });
 
-  test('evaluates every rule', async () => {
+  test('Prometheus evaluates every rule', async () => {
     await vi.waitFor(async () => {
       const rules = await prometheus.rules();
       expect(rules.map(({ name }) => name)).toEqual(readRules().map(({ alert }) => alert));
@@ -113,7 +113,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     }, often);
   });
 
-  test('warns when packets are refused', () =>
+  test('an alert fires when packets are refused', () =>
     fires('FlagmeterRefusesForLackOfRoom', () =>
       vi.waitFor(async () => {
         const statuses = await Promise.all(Array.from({ length: 50 }, () => send(key)));
@@ -122,11 +122,11 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
       }, often),
     ));
 
-  test('warns when PostgreSQL is unreachable and management is refused', async () => {
+  test('an alert fires when PostgreSQL is unreachable and management requests are refused', async () => {
     await fires('FlagmeterEngineAway', () => database.stop());
     await vi.waitFor(async () => expect(await prometheus.firing()).toContain('FlagmeterNotManaging'), often);
     expect(await prometheus.firing()).not.toContain('FlagmeterDown');
   });
 
-  test('warns when the service is down', () => fires('FlagmeterDown', () => stop(node, 'SIGKILL')));
+  test('an alert fires when the service is down', () => fires('FlagmeterDown', () => stop(node, 'SIGKILL')));
 });

@@ -33,7 +33,7 @@ afterAll(async () => {
   await provider?.close();
 });
 
-/** Writes the file with one provider. */
+/** Writes a provider file with one identity provider. */
 function write(name: string, more: object = {}): void {
   const usual = { id: 'corp', issuer: provider.issuer, clientId, clientSecretFile: 'secret' };
   const users = { createUsers: true, defaultTeam: credentials.teamId };
@@ -54,7 +54,7 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('a provider of the file signs users in', async () => {
+test('an identity provider in the provider file signs users in', async () => {
   const url = `http://${service.http}/connect`;
   const start = `${url}/providers/corp/start?page=authenticator&query=`;
   const { response } = await new CookieBrowser().follow(start, () => false);
@@ -64,7 +64,7 @@ test('a provider of the file signs users in', async () => {
   expect(service.stderr()).not.toContain(clientSecret);
 });
 
-test('a provider of the file is listed without its secret, and refuses changes', async () => {
+test('an identity provider in the provider file is listed without its secret, and refuses changes', async () => {
   const { items } = await call<{ items: object[] }>('GET', '/identity-providers', 200);
   expect(items).toMatchObject([{ id: 'corp', source: 'file', hasClientSecret: true }]);
   expect(JSON.stringify(items)).not.toContain(clientSecret);
@@ -77,12 +77,12 @@ test('a provider of the file is listed without its secret, and refuses changes',
   }
 });
 
-test('a rule for a domain can name a provider of the file', async () => {
+test('a sign-in rule for a domain can refer to an identity provider in the provider file', async () => {
   const rules = [{ domain: 'corp.example', providerId: 'corp' }];
   expect(await call('PATCH', '/sign-in-policy', 200, { domains: rules })).toMatchObject({ domains: rules });
 });
 
-test('SIGHUP reads the file again, and an invalid file changes nothing', async () => {
+test('SIGHUP reloads the provider file, and an invalid file changes nothing', async () => {
   write('Renamed', { claimRules: [{ claim: 'groups', value: 'a', team: 'team_none', role: 'User' }] });
   service.kill('SIGHUP');
   await until(async () => (await names()).join() === 'Renamed');

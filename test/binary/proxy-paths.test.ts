@@ -7,7 +7,7 @@ import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
 import { countingRequests, countRequests } from '../support/route-count.ts';
 
-/** Path rules of a proxy: no spelling of a denied path reaches the service. */
+/** Path rules of a proxy. No spelling of a denied path may reach the service. */
 
 let service: Binary;
 let access: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   application = await createApplication(service.http, access, { name: 'Shop' });
 });
 
-/** Denies the management API, or everything but packets and minting. */
+/** One rule denies the management API. The other denies everything except packets and minting of ids. */
 const rules = {
   denies: {
     haproxy: 'http-request deny if { path_beg /api/v2/ }',
@@ -41,7 +41,7 @@ const places = {
   caddy: 'respond /metrics 404',
 } as const;
 
-/** Spellings of the path of a list of the API. */
+/** Spellings of the path of a list in the API. */
 const listed = [
   '/api/v2/applications',
   '//api/v2/applications',
@@ -104,7 +104,7 @@ const listed = [
   '*',
 ];
 
-/** A name can be any text, so its segment can contain a way back to an allowed path. */
+/** Spellings with a segment that leads back to an allowed path. A name in a path can be any text. */
 const named = [
   '..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
   'x%2f..%2f..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
@@ -115,7 +115,7 @@ const named = [
 
 const targets = () => [...listed, ...named.map((name) => `/api/v2/applications/${application}/features/${name}`)];
 
-/** Time limit for a response, ms. */
+/** Time limit for a response, in ms. */
 const waitMs = 300;
 
 async function sendHttp1(port: number, target: string): Promise<void> {
@@ -137,7 +137,7 @@ async function sendHttp2(port: number, target: string): Promise<void> {
   (await sendRawHttp2(port, rawHttp2(fields), waitMs))();
 }
 
-/** Spellings of the path of the metrics. */
+/** Spellings of the path `/metrics`. */
 const metrics = [
   '/metrics',
   '/metrics?x',
@@ -166,12 +166,12 @@ async function readBody(port: number, target: string): Promise<{ target: string;
   return { target, status, body: body.toString() };
 }
 
-/** Requests that reached a route of the management API, whatever the response. */
+/** Returns the number of requests that reached a route of the management API, whatever the response. */
 const reached = () => countRequests(service, (route) => route.startsWith('/api/v2/'));
 
 for (const kind of proxyKinds)
   needing(kind).describe(kind, () => {
-    test('forwards paths that no rule matches', async () => {
+    test('the proxy forwards paths that no rule matches', async () => {
       const proxy = await startProxy(kind, freshDirectory(), service);
       for (const send of [sendHttp1, sendHttp2]) {
         const before = await reached();
@@ -181,7 +181,7 @@ for (const kind of proxyKinds)
       await proxy.stop();
     });
 
-    test('denies the metrics to clients, whatever the spelling of the path', async () => {
+    test('the proxy denies GET /metrics to clients, whatever the spelling of the path', async () => {
       const proxy = await startProxy(kind, freshDirectory(), service);
       const responses = await Promise.all(metrics.map((target) => readBody(proxy.port, target)));
       expect(responses.filter(({ body }) => body.includes('flagmeter_'))).toEqual([]);
@@ -201,7 +201,7 @@ for (const kind of proxyKinds)
       test.each([
         ['HTTP/1.1', sendHttp1],
         ['HTTP/2', sendHttp2],
-      ] as const)('lets no denied path through over %s', async (_, send) => {
+      ] as const)('the proxy forwards no denied path over %s', async (_, send) => {
         const before = await reached();
         const passed: string[] = [];
         let count = before;

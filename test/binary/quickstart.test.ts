@@ -9,7 +9,7 @@ import { needing } from '../support/needing.ts';
 import { patienceMs } from '../support/patience.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** The shell commands of a section of a document, one text for each block. */
+/** Returns the shell commands of a section of a document, one text for each code block. */
 function readCommands(paper: string, heading: string): string[] {
   const text = readFileSync(`${root}/${paper}`, 'utf8');
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
@@ -25,7 +25,7 @@ async function freePort(): Promise<number> {
 }
 
 needing('curl').test(
-  'the quick start leads to a counted packet, twice, word for word except for the port',
+  'following the quick start word for word, except for the port, gives a counted packet, also a second time',
   async () => {
     requireBinary();
     const directory = freshDirectory();

@@ -13,7 +13,7 @@ import { runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { steadyResponses } from '../support/steady-responses.ts';
 
-/** The previous release on the data directory of a single machine: going back. */
+/** Going back: the previous release uses the data directory of this version, without PostgreSQL. */
 needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previous release', () => {
   let before: string;
 
@@ -21,7 +21,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     before = await binaryBefore();
   });
 
-  test('continues with a directory of this version, keeps unknown data, and this version continues after it', async () => {
+  test('the previous release uses a directory of this version and keeps unknown data, and so does this version', async () => {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
     const now = await startBinary({ data, args: [...urls, '--webhook-allow-private', '--issuer-allow-private'] });
@@ -31,7 +31,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     await stop(now);
 
     const back = await startBinary({ data, binary: before, args: urls });
-    // This version can have added fields.
+    // This version can have added fields to the responses.
     expect(steadyResponses(said)).toMatchObject(steadyResponses(await readStore(back.http, filled)) as object);
     await manage(back.http, more.valid, 'GET', '/api/v2/users', 200);
     await manage(back.http, more.invalidated, 'GET', '/api/v2/users', 401);
@@ -50,7 +50,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     await stop(again);
   });
 
-  test('refuses a directory with packets in its journal, and continues after a clean stop', async () => {
+  test('the previous release refuses a directory with packets in its journal, and accepts it after a clean stop', async () => {
     const data = join(freshDirectory(), 'data');
     const shop = await openShopIn(data);
     const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
@@ -66,7 +66,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     await stop(back);
   });
 
-  /** Opens a shop on a server that was killed right after it accepted a packet. */
+  /** Creates a shop in the data directory. The server is killed right after it has accepted a packet. */
   async function openShopIn(data: string): Promise<Shop> {
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -76,7 +76,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     return shop;
   }
 
-  test('refuses a layout later than its own, and changes nothing', async () => {
+  test('the previous release refuses a layout later than its own, and changes nothing', async () => {
     const data = join(freshDirectory(), 'data');
     unpack(fixtureNames().at(-1)!, data);
     const later: Layout = { store: 'usage', steps: [...usageLayout.steps, () => {}] };

@@ -6,7 +6,7 @@ import { openShop, type Shop } from '../support/shop.ts';
 const rounds = 8;
 const minuteMs = 60_000;
 
-/** Reports a check of some minutes ago. @returns true after a 200; `undefined` without a response */
+/** Reports a check of some minutes ago. @returns true after status 200; `undefined` without a response */
 async function report(http: string, key: string, minutesAgo: number): Promise<boolean | undefined> {
   const time = new Date(Date.now() - minutesAgo * minuteMs).toISOString();
   const stats = [{ feature: 'checkout', variantStats: { on: { checkCount: 1 } } }];
@@ -20,7 +20,7 @@ async function report(http: string, key: string, minutesAgo: number): Promise<bo
   }
 }
 
-/** Reads the checks of the last days, added up from minutes, from hours and from days. */
+/** Reads the checks of the last days three times: summed from minutes, from hours and from days. */
 async function readByWidth(http: string, { credentials, application }: Shop): Promise<number[]> {
   const access = await token(http, credentials);
   const day = 86_400_000;
@@ -35,7 +35,7 @@ async function readByWidth(http: string, { credentials, application }: Shop): Pr
   return sums;
 }
 
-test('a server killed while it rolls up counts neither loses a count nor adds it twice', async () => {
+test('a server that is killed while it rolls up counts neither loses a count nor adds it twice', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data });
@@ -45,8 +45,8 @@ test('a server killed while it rolls up counts neither loses a count nor adds it
   for (let round = 0; round < rounds; round += 1) {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const random = seededRandom(seed);
-    // At startup, the service rolls up the rest of the previous round, while more counts arrive for the same hours.
-    // Progress decides, not time: a busy machine can need seconds for the first response.
+    // At startup, the service rolls up the rest of the previous round, while more counts arrive for the same hours. The
+    // kill depends on accepted counts, not on time, because a busy machine can need seconds for the first response.
     const untilKill = accepted + 1 + Math.floor(random() * 200);
     console.log(`round ${round + 1}: seed ${seed}, SIGKILL when ${untilKill} reports are accepted`);
     const send = async () => {

@@ -45,7 +45,7 @@ async function auditedKids({ http }: Binary, credentials: Credentials): Promise<
   return items.filter(({ action }) => action === 'signing-key.rotated').map(({ target }) => target.id);
 }
 
-it('the signing key of a running service is rotated, and every token stays valid', async () => {
+it('rotating the signing key of a running service keeps every token valid', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data });
@@ -53,11 +53,11 @@ it('the signing key of a running service is rotated, and every token stays valid
   const { kid, alg, retired } = await rotate(data);
   expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [readKid(before)] });
   await untilPublished(service, kid);
-  // The service signs with the new key once caches have had time to load it.
+  // The service signs with the new key after caches have had time to load it.
   const after = await token(service.http, credentials);
   expect(readKid(after)).toBe(readKid(before));
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
-  // The rotation is on disk without the service: a crash right after it loses nothing.
+  // The rotation is written to disk by the command, so a crash of the service right after it loses nothing.
   const { http } = service;
   const last = await rotate(data);
   await stop(service, 'SIGKILL');

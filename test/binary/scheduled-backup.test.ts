@@ -20,7 +20,7 @@ async function start(args: readonly string[], env = {}) {
   return { service, data, metric, status };
 }
 
-test('a server makes scheduled backups, and reports them', async () => {
+test('a server makes scheduled backups, and reports their state', async () => {
   const folder = freshDirectory();
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
   await expect.poll(() => metric('flagmeter_backups_total\\{result="made"\\}')).toBe(1);
@@ -43,7 +43,7 @@ test('a server makes scheduled backups, and reports them', async () => {
   expect(service.stderr()).toContain('"msg":"backup completed"');
 });
 
-test('a backup that never succeeded is logged as an error, the directory of an unmounted volume is not created, and the server continues', async () => {
+test('a server without any successful backup logs an error, continues, and does not create a missing volume', async () => {
   const folder = join(freshDirectory(), 'mount/backups');
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
   await expect.poll(() => metric('flagmeter_backups_total\\{result="failed"\\}')).toBe(1);
@@ -61,11 +61,11 @@ test('a backup that never succeeded is logged as an error, the directory of an u
   expect(existsSync(dirname(folder))).toBe(false);
 });
 
-test('a bucket that hangs delays neither the service nor its shutdown', async () => {
+test('a bucket that does not respond delays neither the service nor its shutdown', async () => {
   let calls = 0;
   const hanging = createServer((socket) => {
     calls += 1;
-    socket.on('error', () => {}); // The server that stops resets it.
+    socket.on('error', () => {}); // The stopping server resets the connection.
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));
@@ -87,7 +87,7 @@ test.each([
     ['--backup-every', '1d', '--backup-to', 'x', '--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
     'cannot be combined with --postgres: back up the PostgreSQL',
   ],
-])('%s is refused with the reason', async (args, words) => {
+])('serve refuses the options %s, and prints the reason', async (args, words) => {
   const data = join(freshDirectory(), 'data');
   const { code, stderr } = await runBinary(['serve', '--data', data, ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });

@@ -24,15 +24,15 @@ import { tellCommands } from '../support/tell-commands.ts';
 import { bodies, forms } from '../support/text-everywhere.ts';
 
 /**
- * Known secrets are sent to every route. Then no output of the executable may contain a secret: its log at the lowest
- * level, its standard output, its metrics, and every file that is not the store.
+ * Known secrets are sent to every route. After that, no output of the executable may contain a secret. The outputs are
+ * the log at its lowest level, standard output, metrics, and all files except the store.
  */
 
 /** A value that is sent in fields for secrets, for names of people, and in other fields. */
 const canary = `canary-${randomBytes(12).toString('hex')}`;
-/** Names that callers give: the audit log and the commands show the names, the log and the metrics do not. */
+/** A name that a caller gives. The audit log and commands show it; the log and the metrics do not. */
 const named = `named-${randomBytes(12).toString('hex')}`;
-/** A person whose id is minted, and who is then forgotten. */
+/** A person for whom an id is minted, and whose data is then deleted. */
 const person = `person-${randomBytes(12).toString('hex')}@example.com`;
 
 const secrets = new Map<string, string>([
@@ -40,7 +40,7 @@ const secrets = new Map<string, string>([
   ['a person', person],
 ]);
 
-/** Keys of browsers are not secret, and are shown again. The log and the metrics do not contain them, either. */
+/** Keys of frontends are not secret, and can be shown again. The log and the metrics do not contain them, either. */
 const names = new Map([['a name', named]]);
 const isPublic = (secret: string) => /^fm_(?:fe|mo)_/.test(secret);
 
@@ -52,7 +52,7 @@ let outside: Outside;
 let credentials: Credentials;
 let application: string;
 const keys: Record<string, string> = {};
-/** The output of commands. */
+/** The collected output of commands. */
 let written = '';
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ async function bearer(): Promise<string> {
   return access;
 }
 
-/** Remembers the secrets of a response. */
+/** Collects the secrets in a response. */
 function noteSecretsIn(response: unknown): void {
   for (const [name, value] of secretsIn(response)) note(name, value);
 }
@@ -112,7 +112,7 @@ async function send(method: string, path: string, headers: Record<string, string
   return { status: response.status, text };
 }
 
-/** Every operation that a document describes, with an example of its body. */
+/** Returns every operation that an OpenAPI document describes, with an example of its body. */
 async function listOperations(path: string) {
   const { operations } = readOpenApi(JSON.parse((await send('GET', path, {})).text));
   return [...operations].map(([name, { requestBody }]) => {
@@ -137,13 +137,13 @@ const everywhere = {
 const query = `?${['access_token', 'code', 'from', 'environment', 'cursor', canary].map((name) => `${name}=${canary}`).join('&')}`;
 
 test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json'])(
-  'every operation of %s is called with valid and invalid secrets',
+  'every operation of %s can be called with valid and invalid secrets',
   async (document) => {
     const operations = await listOperations(document);
     expect(operations.length).toBeGreaterThan(4);
     for (const { method, route, type, example } of operations) {
       const path = (text: string) => route.replaceAll(/\{\w+\}/g, text);
-      // The application must stay until the end.
+      // The application must exist until the last test.
       const known =
         method === 'DELETE' ? path(named) : route.replace('{id}', application).replaceAll(/\{\w+\}/g, named);
       const content = { 'content-type': type ?? 'application/json' };
@@ -161,7 +161,7 @@ test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi
   120_000,
 );
 
-test('keys that are shown once, ids of people, and packets are created', async () => {
+test('the tests create keys that are shown once, ids of people, and packets', async () => {
   const authorization = `Bearer ${keys['Backend']}`;
   const json = { 'content-type': 'application/json' };
   const minted = await send(
@@ -191,7 +191,7 @@ test('keys that are shown once, ids of people, and packets are created', async (
   await send('GET', `/no/such/${canary}?key=${keys['Backend']}`, everywhere);
 });
 
-test('gRPC and gRPC-Web are called with secrets', async () => {
+test('the tests send secrets in gRPC and gRPC-Web calls', async () => {
   const client = openClient(service.grpc);
   const metadata = { authorization: `Bearer ${canary}`, 'idempotency-key': canary, ua: canary };
   for (const appKey of [keys['Backend']!, canary]) {
@@ -205,7 +205,7 @@ test('gRPC and gRPC-Web are called with secrets', async () => {
   client.close();
 });
 
-test('sign-ins to the console succeed and fail', async () => {
+test('the tests sign in to the console with right and wrong secrets', async () => {
   const policy = { secondFactor: 'optional' };
   await manage(service.http, await bearer(), 'PATCH', '/api/v2/sign-in-policy', 200, policy);
   const browser = new ConsoleBrowser(service);
@@ -220,11 +220,11 @@ test('sign-ins to the console succeed and fail', async () => {
   expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
 });
 
-test('links of invitations are used with right and wrong secrets', async () => {
+test('the tests use links of invitations with right and wrong secrets', async () => {
   await useLink(service.http, await bearer(), named, note);
 });
 
-test('webhooks are created with secrets, and with URLs that contain credentials', async () => {
+test('the tests create webhooks with secrets, and with URLs that contain credentials', async () => {
   const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
   const access = await bearer();
   const inUrl = randomBytes(12).toString('hex');
@@ -245,7 +245,7 @@ test('webhooks are created with secrets, and with URLs that contain credentials'
   await expect.poll(() => service.stderr().match(/called a webhook/g)?.length ?? 0).toBeGreaterThan(1);
 });
 
-test('commands are run with secrets', async () => {
+test('the tests run commands with secrets', async () => {
   written = await tellCommands(service, credentials, canary);
 });
 
@@ -256,13 +256,13 @@ function filesBelow(directory: string): readonly string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-test('no output contains a secret', async () => {
+test('no output of the executable contains a secret', async () => {
   const isInLog = () => service.stderr().includes('backup failed');
   await expect.poll(isInLog).toBe(true);
   const metrics = await (await fetch(`http://${ops}/metrics`)).text();
   const health = await (await fetch(`http://${ops}/readyz`)).text();
   await stop(service);
-  // The audit log is exported at startup, and then each minute.
+  // The service exports the audit log at startup, and then each minute.
   const again = await startBinary({ data, args: ['--audit-export', audit] });
   await expect.poll(() => readdirSync(audit)).not.toEqual([]);
   await stop(again);
@@ -276,7 +276,7 @@ test('no output contains a secret', async () => {
     ['the usage for a collector', outside.sentTo('/v1/metrics')],
     ...files.map((path) => [path, readFileSync(path, 'latin1')] as const),
   ]);
-  // Texts that must be there, to prove that the output was searched.
+  // These texts must be found, which proves that the output was searched.
   expect(places.get('the log')).toMatch(/ DEBUG request .*route=\/connect\/token/);
   expect(places.get('the log')).toMatch(/ WARN {2}slow request .*requestId=/);
   expect(places.get('the metrics')).toMatch(/^flagmeter_tokens_issued_total/m);

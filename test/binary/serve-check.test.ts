@@ -5,7 +5,7 @@ import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-test('serve --check of a valid configuration exits with 0 and creates nothing', async () => {
+test('serve --check of a valid configuration exits with code 0 and creates nothing', async () => {
   const directory = freshDirectory();
   const { code, stdout, stderr } = await runBinary([
     'serve',
@@ -19,7 +19,7 @@ test('serve --check of a valid configuration exits with 0 and creates nothing', 
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('serve --check lists every problem and exits with 1', async () => {
+test('serve --check lists every problem and exits with code 1', async () => {
   const directory = freshDirectory();
   const other = await startBinary();
   const data = join(directory, 'data');
@@ -52,7 +52,7 @@ test('serve --check warns of faults that do not prevent startup, and the server 
   await stop(await startBinary({ data: join(directory, 'data'), args: args.slice(2) }));
 });
 
-test('serve --check without a schedule does not read the backup key, as serve does not', async () => {
+test('serve --check without a backup schedule ignores the backup key, as serve does', async () => {
   const directory = freshDirectory();
   const unused = ['--backup-key-file', join(directory, 'no-key')];
   const args = ['--data', join(directory, 'data'), ...unused];
@@ -91,7 +91,7 @@ test.each([
 test.each([
   ['', 'it'],
   ['/below', 'FILE'],
-])('serve --check reports once that --data FILE%s is not a directory', async (below, named) => {
+])('serve --check reports only once that --data FILE%s is not a directory', async (below, named) => {
   const file = join(freshDirectory(), 'data.json');
   writeFileSync(file, '{}');
   const { stdout } = await runBinary(['serve', '--check', '--data', `${file}${below}`, ...freePorts]);
@@ -100,7 +100,7 @@ test.each([
   ]);
 });
 
-test('serve --check names the process that uses the data directory', async () => {
+test('serve --check reports which process uses the data directory', async () => {
   const service = await startBinary();
   const check = ['serve', '--check', '--data', service.data, '--listen', service.http, '--grpc-listen', '127.0.0.1:0'];
   const { code, stdout } = await runBinary(check);

@@ -6,7 +6,7 @@ import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { attachPeople, type People } from '../support/people.ts';
 import type { LocalService } from '../support/service.ts';
 
-/** State shared by front-end threads and the main thread. Each thread accepts some of the open connections. */
+/** State of front-end threads and the main thread. Each front-end thread accepts some of the open connections. */
 
 let people: People;
 let senders: readonly PacketSender[];
@@ -30,7 +30,7 @@ const packet = (feature: string, i: string) => ({
   i,
 });
 
-/** Sends a packet on each connection, and expects each to be counted. */
+/** Sends a packet on each connection, and expects the service to count each of them. */
 async function sendAll(feature: string, i: string): Promise<void> {
   const statuses = await Promise.all(senders.map((sender) => sender.send(packet(feature, i))));
   expect(new Set(statuses)).toEqual(new Set([202]));
@@ -40,13 +40,13 @@ const readChecks = async (identity: string) =>
   (await people.exposures(identity)).map(({ feature, checks }) => [feature, checks]);
 
 describe('packets to front-end threads', () => {
-  test('a packet on any connection is attributed to the person of its instance id', async () => {
+  test('each front-end thread attributes a packet to the person of its instance id', async () => {
     const i = await people.mint('ann');
     for (let round = 0; round < 3; round += 1) await sendAll('checkout', i);
     expect(await readChecks('ann')).toEqual([['checkout', 3 * senders.length]]);
   });
 
-  test('a packet is not attributed to an id that a mint request has revoked before', async () => {
+  test('a front-end thread attributes no packet to an id that an earlier request has revoked', async () => {
     const i = await people.mint('bob');
     await sendAll('checkout', i);
     await people.mint('bob');
@@ -55,7 +55,7 @@ describe('packets to front-end threads', () => {
     expect(await readChecks('bob')).toEqual([['checkout', senders.length]]);
   });
 
-  test('a packet does not restore a person who is being forgotten', async () => {
+  test('a packet does not restore a person whose data is being deleted', async () => {
     for (let round = 0; round < 5; round += 1) {
       const i = await people.mint('carl');
       await sendAll('checkout', i);
@@ -88,7 +88,7 @@ describe('the list of keys with front-end threads', () => {
     return items.find((each) => each.id === id)!;
   };
 
-  test('shows the first use of a key after its 202, on any connection', async () => {
+  test('the list of keys shows the first use of a key right after its 202, on any connection', async () => {
     for (const sender of senders.slice(0, 12)) {
       const { id, key: k } = await newKey('Mobile');
       expect(await sender.send({ k, e: 'Production', f: {} })).toBe(202);
@@ -96,7 +96,7 @@ describe('the list of keys with front-end threads', () => {
     }
   });
 
-  test('shows each refused packet after its response', async () => {
+  test('the list of keys shows each refused packet right after its response', async () => {
     const { id, key: k } = await newKey('Mobile');
     for (const [at, sender] of senders.entries()) {
       expect(await sender.send({ k, e: 'Nowhere' })).toBe(404);
@@ -104,7 +104,7 @@ describe('the list of keys with front-end threads', () => {
     }
   });
 
-  test('shows a leak after the response, on any connection', async () => {
+  test('the list of keys shows a leak right after the response, on any connection', async () => {
     for (const sender of senders.slice(0, 12)) {
       const { id, key: k } = await newKey('Backend');
       expect(await sender.send({ k, e: 'Production' })).toBe(404);
@@ -113,7 +113,7 @@ describe('the list of keys with front-end threads', () => {
   });
 });
 
-test('front-end threads show refusals without an application after their responses, and count them together', async () => {
+test('front-end threads show refusals without an application right after the response, and sum them up', async () => {
   const access = await token(people.service.http, people.service.credentials);
   for (const [at, sender] of senders.entries()) {
     expect(await sender.send({ k: 'fm_fe_misspelt', e: 'Production' })).toBe(404);

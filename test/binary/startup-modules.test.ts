@@ -4,9 +4,9 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { binaryPath, freshDirectory, startBinary, stop } from '../support/binary.ts';
 
 /*
- * Modules that the server loads at startup cost time and memory in every installation. Load a module that few
- * installations need on first use, with `import()`. If every installation needs the module: `npx vitest run --project
- * system test/binary/startup-modules.test.ts -u`.
+ * Modules that the server loads at startup cost time and memory in every installation. If few installations need a
+ * module, load it on first use with `import()`. If every installation needs it, run `npx vitest run --project system
+ * test/binary/startup-modules.test.ts -u`.
  */
 
 /** Bytes of each loaded module, by its path. */
@@ -15,7 +15,7 @@ let loaded: ReadonlyMap<string, number>;
 beforeAll(async () => {
   const found = join(freshDirectory(), 'loaded.json');
   const preload = join(freshDirectory(), 'preload.cjs');
-  // Bun lists all loaded modules in `require.cache`. A second after startup, the background work has begun too.
+  // Bun lists all loaded modules in `require.cache`. A second after startup, background work has begun, too.
   writeFileSync(
     preload,
     `const list = () => JSON.stringify(Object.keys(require.cache));
@@ -26,7 +26,7 @@ setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(found)}, list
   await stop(server);
   const contents = JSON.parse(readFileSync(`${binaryPath}.modules.json`, 'utf8'));
   const files = new Set<string>(JSON.parse(readFileSync(found, 'utf8')).map((path: string) => basename(path)));
-  // The program itself has the name of the executable.
+  // The file of the program itself has the name of the executable.
   files.delete(basename(binaryPath));
   const modules = ['src/main.js', ...Object.keys(contents).filter((name) => files.has(basename(name)))];
   loaded = new Map(modules.flatMap((file) => Object.entries<number>(contents[file] ?? {})));
@@ -47,7 +47,7 @@ test('the server loads only the listed packages and modules at startup', async (
   await expect(text).toMatchFileSnapshot('startup-modules.txt');
 });
 
-test('the modules that are loaded at startup are few', () => {
+test('the server loads only few modules at startup', () => {
   const bytes = [...loaded.values()].reduce((sum, each) => sum + each, 0);
   expect(bytes).toBeLessThan(1_500_000);
   expect(bytes).toBeGreaterThan(500_000);

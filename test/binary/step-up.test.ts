@@ -16,7 +16,7 @@ afterAll(async () => {
   if (service) await stop(service);
 });
 
-test('a dangerous change after an old sign-in asks for another sign-in, also with a refreshed token', async () => {
+test('a dangerous change after an old sign-in requires a new sign-in, even with a refreshed token', async () => {
   const url = `http://${service.http}`;
   const form = { grant_type: 'refresh_token', client_id: 'flagmeter-cli', refresh_token: refreshToken };
   const tokens = await fetch(`${url}/connect/token`, { method: 'POST', body: new URLSearchParams(form) });

@@ -7,10 +7,10 @@ import { frontThreads } from '../support/front-threads.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop } from '../support/shop.ts';
 
-/** Every packet that takes a millisecond is slow, so each thread logs a line a second. */
+/** A packet that takes a millisecond counts as slow, so each thread logs a line a second. */
 const args = [...frontThreads(2), '--slow-request', '1'];
 
-/** Sends packets on enough connections for each thread to accept some. @returns the statuses */
+/** Sends packets on so many connections that each thread accepts some. @returns the statuses */
 async function sendTo(metrics: string, key: string): Promise<ReadonlySet<number | undefined>> {
   const senders = Array.from({ length: 24 }, () => openSender(metrics));
   const packet = { k: key, e: 'Production', f: { checkout: { on: [1] } } };

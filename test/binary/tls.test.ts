@@ -11,7 +11,7 @@ import { whyNotOnNode } from '../support/node-engine.ts';
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 const main = fileURLToPath(new URL('../../dist/node/main.js', import.meta.url));
 
-/** A directory with the TLS files of a service, which can be replaced. */
+/** Creates a directory with the TLS files of a service. A test can replace the files. */
 function tlsDirectory() {
   const directory = freshDirectory();
   const files = ['--tls-cert', `${directory}/cert.pem`, '--tls-key', `${directory}/key.pem`];
@@ -23,7 +23,7 @@ function tlsDirectory() {
   return { directory, files, put };
 }
 
-/** The result of a new connection: the common name of its certificate, or the failure. */
+/** Opens a connection. Returns the common name of the server's certificate, or the failure. */
 function nameAt(address: string): Promise<string> {
   const [host, port] = address.split(':') as [string, string];
   return new Promise((resolve) => {
@@ -37,7 +37,7 @@ function nameAt(address: string): Promise<string> {
   });
 }
 
-/** The result of a handshake: the version and the suite that both sides chose, or `refused`. */
+/** Makes a handshake. Returns the version and the cipher suite that both sides chose, or `refused`. */
 function handshake(address: string, options: ConnectionOptions): Promise<string> {
   const [host, port] = address.split(':') as [string, string];
   return new Promise((resolve) => {
@@ -50,7 +50,7 @@ function handshake(address: string, options: ConnectionOptions): Promise<string>
   });
 }
 
-/** A client that offers one suite of TLS 1.2. OpenSSL offers weak suites at its lowest security level only. */
+/** Options of a client with one TLS 1.2 suite. OpenSSL offers weak suites only at its lowest security level. */
 const only = (suite: string): ConnectionOptions => ({ ciphers: `${suite}:@SECLEVEL=0`, maxVersion: 'TLSv1.2' });
 
 const version = (name: 'TLSv1' | 'TLSv1.1' | 'TLSv1.3'): ConnectionOptions => ({
@@ -96,7 +96,7 @@ const runtimes = [
 describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
   beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
 
-  test('succeeds with forward secrecy and authenticated encryption only, on HTTP and gRPC, also after SIGHUP', async () => {
+  test('TLS handshakes succeed only with forward secrecy and authenticated encryption, also after SIGHUP', async () => {
     const { files, put } = tlsDirectory();
     const data = `${freshDirectory()}/data`;
     const service = await startProcess(command, [...before, 'serve', '--data', data, ...freePorts, ...files]);
@@ -135,7 +135,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
       ...args,
     ]);
 
-  test('serves the new certificate to new connections, over HTTP and gRPC', async () => {
+  test('SIGHUP makes the service use the new certificate for new connections, over HTTP and gRPC', async () => {
     const { files, put } = tlsDirectory();
     const service = await serve(...files);
     const addresses = [service.http, service.metrics, findGrpcAddress(service)];
@@ -154,7 +154,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
-  test('refuses no connection during the reload', async () => {
+  test('the service refuses no connection while SIGHUP reloads the certificate', async () => {
     const { files } = tlsDirectory();
     const service = await serve(...files);
     const results = new Set<string>();
@@ -169,13 +169,13 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     }
     going = false;
     await Promise.all(clients);
-    // A connection in its handshake can be closed, like any connection without a request.
+    // The server may close a connection during its handshake, as it may close any connection without a request.
     for (const closed of ['closed', 'ECONNRESET']) results.delete(closed);
     expect([...results]).toEqual(['localhost']);
     await stop(service);
   });
 
-  test('keeps its certificate when the new certificate cannot be used, and logs the reason', async () => {
+  test('SIGHUP keeps the certificate if the new certificate cannot be used, and logs the reason', async () => {
     const { files, put, directory } = tlsDirectory();
     const service = await serve(...files);
     put('other-cert', 'key');
@@ -188,7 +188,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     await stop(service);
   });
 
-  test('logs that there are no files to reload without TLS', async () => {
+  test('SIGHUP without TLS logs that there are no files to reload', async () => {
     const service = await serve();
     service.kill('SIGHUP');
     await logLine(service, 'reloaded the configuration');
@@ -209,7 +209,7 @@ describe('serve with TLS files and addresses', () => {
     ['a key', [...files.slice(0, 2), '--tls-key', `${directory}/none.pem`], /^Cannot read the key/],
     ['an address of HTTP', ['--listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
     ['an address of gRPC', ['--grpc-listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
-  ])('%s that cannot be used prevents startup, and no data directory is created', async (_what, args, message) => {
+  ])('serve does not start if %s cannot be used, and creates no directory', async (_what, args, message) => {
     const data = `${freshDirectory()}/data`;
     const started = startProcess(binaryPath, ['serve', '--data', data, ...freePorts, ...args]);
     const error = await started.catch((failure: Error) => failure);
@@ -217,7 +217,7 @@ describe('serve with TLS files and addresses', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  test('a certificate for names other than the public URLs causes a warning', async () => {
+  test('serve warns about a certificate whose names differ from the public URLs', async () => {
     const { files: own } = tlsDirectory();
     const url = ['--auth-url', 'https://flags.example.com', '--base-url', 'https://localhost'];
     const data = `${freshDirectory()}/data`;

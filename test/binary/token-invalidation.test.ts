@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { type Binary, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 
 const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1:0'];
-/** The same URLs on any port: a token must outlast a restart on other ports. */
+/** URLs without the ports. A token contains them, and must survive a restart on other ports. */
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 
-/** HOST:PORT of the listener of a host, from the ready line. */
+/** Returns HOST:PORT of the listener of a host, from the ready line. */
 function findListener({ line }: Binary, host: 'auth' | 'api'): string {
   return new RegExp(`\\b${host}=(\\S+)`).exec(line)?.[1] ?? '';
 }
@@ -15,7 +15,7 @@ function invalidate(http: string, accessToken: string): Promise<Response> {
   return fetch(`http://${http}/api/account/invalidate-token`, { method: 'POST', headers });
 }
 
-/** Returns the statuses of a request at each listener that takes tokens. */
+/** Returns the status of a request with the token at each listener that accepts tokens. */
 async function statuses(service: Binary, accessToken: string): Promise<Record<string, number>> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const api = await fetch(`http://${findListener(service, 'api')}/api/v2/applications`, { headers });
@@ -23,11 +23,11 @@ async function statuses(service: Binary, accessToken: string): Promise<Record<st
   return { api: api.status, auth: auth.status };
 }
 
-/** Responses to a valid client token: userinfo forbids it, because it has no user. */
+/** Statuses for a valid client token. The userinfo endpoint forbids it, because it has no user. */
 const good = { api: 200, auth: 403 };
 const refused = { api: 401, auth: 401 };
 
-test('an invalidated token is refused by every listener on the next request, and after a SIGKILL right after the 200', async () => {
+test('every listener refuses an invalidated token from the next request on, even after a SIGKILL', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data, args: [...ownListeners, ...urls] });

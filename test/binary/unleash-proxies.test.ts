@@ -22,14 +22,14 @@ import { byHttp1 } from '../support/proxy-clients.ts';
 import { example, type ProxyKind, runProxy } from '../support/proxy-program.ts';
 import { readChecks } from '../support/shop.ts';
 
-/** The examples of docs/examples/unleash, run by the real programs. */
+/** Real proxies run the examples of docs/examples/unleash. */
 
 const authorization = `default:production.${'f'.repeat(56)}`;
 
 let service: Binary;
 let shop: { readonly credentials: Awaited<ReturnType<typeof prepare>>; readonly application: string };
 let unleash: Server;
-/** The paths that arrived at a server instead of Unleash. */
+/** The paths that arrived at the test server in place of Unleash. */
 const atUnleash: string[] = [];
 
 beforeAll(async () => {
@@ -69,28 +69,31 @@ describe.each<[ProxyKind, string, boolean]>([
   ['haproxy', 'haproxy.cfg', false],
   ['caddy', 'Caddyfile', false],
 ])('%s with %s', (kind, file, mirrors) => {
-  needing(kind).test(`counts reports, which Unleash ${mirrors ? 'gets too' : 'does not get'}`, async () => {
-    const { port } = unleash.address() as AddressInfo;
-    const text = example(`unleash/${file}`)
-      .replaceAll('127.0.0.1:8080', service.http)
-      .replaceAll('127.0.0.1:4242', `127.0.0.1:${port}`);
-    const proxy = await runProxy(kind, freshDirectory(), text);
-    atUnleash.length = 0;
-    const flag = `flag-${file}`;
-    const headers = { authorization, 'content-type': 'application/json' };
-    const sent = { method: 'POST', headers, body: JSON.stringify(message(flag)) };
-    const paths = ['/api/client/metrics', '/api/client/register', '/api/client/metrics'];
-    for (const path of paths) expect(await byHttp1(proxy.port, path, sent)).toMatchObject({ status: 202 });
-    expect(await byHttp1(proxy.port, '/api/client/features', { headers })).toMatchObject({ status: 200 });
-    await expect.poll(() => countChecks(flag)).toBe(2); // Nothing tells that the second is the first again.
-    expect(atUnleash).toEqual([...(mirrors ? paths : []), '/api/client/features']);
-    await proxy.stop();
-  });
+  needing(kind).test(
+    `counts reports behind a proxy, and Unleash ${mirrors ? 'gets' : 'does not get'} them`,
+    async () => {
+      const { port } = unleash.address() as AddressInfo;
+      const text = example(`unleash/${file}`)
+        .replaceAll('127.0.0.1:8080', service.http)
+        .replaceAll('127.0.0.1:4242', `127.0.0.1:${port}`);
+      const proxy = await runProxy(kind, freshDirectory(), text);
+      atUnleash.length = 0;
+      const flag = `flag-${file}`;
+      const headers = { authorization, 'content-type': 'application/json' };
+      const sent = { method: 'POST', headers, body: JSON.stringify(message(flag)) };
+      const paths = ['/api/client/metrics', '/api/client/register', '/api/client/metrics'];
+      for (const path of paths) expect(await byHttp1(proxy.port, path, sent)).toMatchObject({ status: 202 });
+      expect(await byHttp1(proxy.port, '/api/client/features', { headers })).toMatchObject({ status: 200 });
+      await expect.poll(() => countChecks(flag)).toBe(2); // The second report is not recognised as a repetition.
+      expect(atUnleash).toEqual([...(mirrors ? paths : []), '/api/client/features']);
+      await proxy.stop();
+    },
+  );
 });
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
-/** Starts a server instead of flagmeter, reached with TLS. */
+/** Starts a TLS server in place of flagmeter. */
 async function startTlsServer(): Promise<{ url: string; received: string[] }> {
   const received: string[] = [];
   const files = { cert: readFileSync(pem('cert')), key: readFileSync(pem('key')) };
@@ -109,7 +112,7 @@ describe.each<[ProxyKind, string]>([
   ['haproxy', 'haproxy.cfg'],
   ['caddy', 'Caddyfile'],
 ])('%s with %s and TLS to the server', (kind, file) => {
-  needing(kind).test('names the server, and verifies its certificate', async () => {
+  needing(kind).test('the proxy sends the name of the TLS server, and verifies its certificate', async () => {
     const { url, received } = await startTlsServer();
     const text = fillIn(example(`unleash/${file}`), url);
     const path = '/api/client/metrics';

@@ -6,12 +6,12 @@ import { RawClient, type RawResponse } from '../http/support/raw-client.ts';
 import { type Binary, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { openShop } from '../support/shop.ts';
 
-/** Sets the soft limit of open files. */
+/** Sets the soft limit on open files of a process. */
 function limitFiles({ pid }: Binary, limit: number): void {
   execFileSync('prlimit', ['--pid', `${pid}`, ['--nofile', `${limit}:`].join('=')]);
 }
 
-/** The lowest free descriptor. */
+/** Returns the lowest free descriptor of a process. */
 function nextDescriptor({ pid }: Binary): number {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let next = 0;
@@ -19,7 +19,7 @@ function nextDescriptor({ pid }: Binary): number {
   return next;
 }
 
-/** Starts a service with an open connection, and requests that each start a thread. */
+/** Starts a service with an open connection. Each of the returned requests makes the service start a thread. */
 async function start() {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
@@ -49,11 +49,11 @@ async function start() {
       }),
     largeReport: () => call('POST', '/api/usage/stats', stats(5_000)),
   };
-  expect((await call('POST', '/api/usage/stats', stats(1))).status).toBe(200); // The journal is open.
+  expect((await call('POST', '/api/usage/stats', stats(1))).status).toBe(200); // This opens the journal.
   return { service, call, requests, close: () => client.close() };
 }
 
-test('the process survives its first report, password check and large report while no file descriptor is free', async () => {
+test('the process survives its first report, password check and large report without a free file descriptor', async () => {
   const { service, call, requests, close } = await start();
   limitFiles(service, nextDescriptor(service));
   const first = Object.values(requests);

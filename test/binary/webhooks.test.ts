@@ -34,14 +34,14 @@ async function hookAt(call: Call, teamId: string, { port }: Receiver): Promise<H
   return { path: `/teams/${teamId}/webhooks/${id}`, secret };
 }
 
-test('an event is delivered although the process was killed before its delivery', async () => {
+test('an event is delivered although the process was killed before the delivery', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const args = ['--webhook-allow-private'];
   let service = await startBinary({ data, args });
   let isUp = false;
   const receiver = await openReceiver((response) => {
-    if (isUp) response.writeHead(204).end(); // Until then it hangs.
+    if (isUp) response.writeHead(204).end(); // Before that, the receiver does not respond.
   });
   let call = await createCaller(service, credentials);
   const { path, secret } = await hookAt(call, credentials.teamId, receiver);
@@ -82,7 +82,7 @@ test('an event is delivered although the process was killed before its delivery'
   await stop(service);
 });
 
-test('a private network is refused unless --webhook-allow-private is set', async () => {
+test('the service does not send webhooks to a private network unless --webhook-allow-private is set', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const receiver = await openReceiver();

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const pageAddress = (page: string, query = 'range=24h') => `/apps/${shop.application}/Production/${page}?${query}`;
 
-test('lists changes by day with links, folds many changes of one kind, and filters them', async () => {
+test('the activity page lists changes by day with links, folds many changes of one kind, and filters them', async () => {
   const { page } = await console_.visit(pageAddress('activity'));
   await page.getByRole('link', { name: 'checkout' }).first().waitFor();
   await page.getByText('Changed: permanent no → yes').waitFor();
@@ -51,7 +51,7 @@ test('lists changes by day with links, folds many changes of one kind, and filte
   await page.getByText('No change in this range matches').waitFor();
 });
 
-test('shows a change that is made while the page is open, on a phone and in dark mode too', async () => {
+test('the activity page shows a change that is made while it is open, on a phone and in dark mode too', async () => {
   const { page, tab } = await console_.visit(pageAddress('activity', 'range=1h'), { colorScheme: 'dark' });
   await page.getByText('Changed: permanent no → yes').waitFor();
   const path = `/api/v2/applications/${shop.application}/features`;
@@ -67,7 +67,7 @@ test('shows a change that is made while the page is open, on a phone and in dark
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('charts mark events of a flag and of all flags, also for keyboard and screen reader', async () => {
+test('charts mark events of a flag and of all flags, and keyboards and screen readers can reach the markers', async () => {
   const { page } = await console_.visit(pageAddress('flag', 'name=checkout&range=24h'));
   const chart = page.getByRole('application', { name: 'Checks by variant' });
   await page.getByText(/^\d events$/).click();
@@ -86,7 +86,7 @@ test('charts mark events of a flag and of all flags, also for keyboard and scree
   await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
 });
 
-test('the audit log is filtered by application and object, shows old and new values, and is exported', async () => {
+test('the audit log is filtered by application and object, shows old and new values, and is saved as CSV', async () => {
   const { page } = await console_.visit('/audit');
   await page.getByLabel('Application', { exact: true }).selectOption({ label: 'Shop' });
   await page.getByLabel('What').selectOption('feature');
@@ -98,7 +98,7 @@ test('the audit log is filtered by application and object, shows old and new val
   expect(csv).not.toContain('sign-in');
 });
 
-/** The lines of the file that a button saves. */
+/** Returns the lines of the file that a button saves. */
 async function saved(page: Page, button: string): Promise<readonly string[]> {
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).click();

@@ -21,7 +21,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-test('an unknown address links to the start page', async () => {
+test('the page "Not found" at an unknown address links to the start page', async () => {
   const { page } = await console.visit('/audit');
   const unknown = [
     ['/apps/app_0/Production/flags', 'All applications'],
@@ -39,7 +39,7 @@ test('an unknown address links to the start page', async () => {
 });
 
 describe('a page', () => {
-  test('loads its scripts with the document, and scripts of other pages afterwards', async () => {
+  test('a page loads its own scripts with the document, and the scripts of other pages afterwards', async () => {
     const { page, context } = await console.visit('/audit', { expected: /net::ERR_/ });
     const paths = [`/apps/${shop}/Production/flags`, '/settings'].map(async (path) => {
       const document = await (await page.request.get(console.origin + path)).text();
@@ -56,7 +56,7 @@ describe('a page', () => {
     await page.getByRole('navigation', { name: 'Settings' }).waitFor();
   });
 
-  test('shows a message if loading fails, and loads again when the reader returns', async () => {
+  test('a page whose scripts cannot be loaded shows a message, and loads when the reader returns to it', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/people`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.route(/\/console\/files\/audit-/, (route) => route.fulfill({ status: 404 }));
@@ -73,7 +73,7 @@ describe('a page', () => {
   });
 });
 
-test('an address parameter without effect is reported, and removed by a button', async () => {
+test('a query parameter without effect is reported, and a button removes it', async () => {
   const place = `/apps/${shop}/Production`;
   const { page, tab } = await console.visit(`${place}/flags?range=30d&sort=colour&show=colour`);
   const [people, metrics, fixed] = await Promise.all([

@@ -8,7 +8,7 @@ import { type Console, openConsole } from './support/console.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
-/** Attacks by pages of other origins on a user who is signed in to the console, in a real browser. */
+/** Pages of other origins attack a user who is signed in to the console, in a real browser. */
 
 let console: Console;
 let evil: { readonly port: number; close(): void };
@@ -23,7 +23,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** A server of the attacker, whose pages run the scripts of a test. */
+/** Starts the attacker's server, whose empty pages run the scripts of a test. */
 async function serveEmptyPages() {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>evil</title>');
@@ -33,13 +33,13 @@ async function serveEmptyPages() {
   return { port, close: () => server.close() };
 }
 
-/** The attacker's page can be on another port of the same machine, which is the same site, or on another site. */
+/** The attacker's page is on another port of the same machine, which is the same site, or on another site. */
 const places = [
   ['another port', () => `http://127.0.0.1:${evil.port}/`],
   ['another site', () => `http://localhost:${evil.port}/`],
 ] as const;
 
-/** A browser that is signed in, and has the attacker's page open in another tab. */
+/** Opens a browser that is signed in to the console, and the attacker's page in another tab. */
 async function openBoth(address: string) {
   const { page, context } = await console.visit('/settings', {
     ownSession: true,
@@ -50,20 +50,20 @@ async function openBoth(address: string) {
   return { page, context, attacker };
 }
 
-/** Returns the status of a request that the console could send. */
+/** Returns the status of a request that a page of the console sends. */
 function ask(page: Page, method: string, path: string): Promise<number> {
   const options = JSON.stringify({ method, headers: { 'flagmeter-console': '1' } });
   return page.evaluate(`fetch('${path}', ${options}).then(({ status }) => status)`);
 }
 
-/** Returns the names of the applications. */
+/** Returns the names of the user's applications. */
 async function applications(): Promise<readonly string[]> {
   const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as { items: { name: string }[] };
   return items.map(({ name }) => name);
 }
 
 describe.each(places)('a page on %s', (_, address) => {
-  test('a form of the page is refused', async () => {
+  test("a form on the attacker's page cannot change anything in the console", async () => {
     const { page, attacker } = await openBoth(address());
     for (const enctype of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data']) {
       const [answer] = await Promise.all([
@@ -84,7 +84,7 @@ describe.each(places)('a page on %s', (_, address) => {
     expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   });
 
-  test('a fetch of the page is refused, with or without the header of the console', async () => {
+  test("a fetch on the attacker's page is refused, with or without the header of the console", async () => {
     const { page, attacker } = await openBoth(address());
     const attempts = [
       { credentials: 'include', headers: { 'flagmeter-console': '1' } },
@@ -104,7 +104,7 @@ describe.each(places)('a page on %s', (_, address) => {
     expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   });
 
-  test('a frame shows neither the console nor its sign-in nor its failures', async () => {
+  test("a frame on the attacker's page shows neither the console nor its sign-in nor its error pages", async () => {
     const { attacker } = await openBoth(address());
     for (const path of ['/', '/console/sign-in', '/console/callback', '/console/signed-in']) {
       await attacker.evaluate(`new Promise((resolve) => {
@@ -121,18 +121,18 @@ describe.each(places)('a page on %s', (_, address) => {
     }
   });
 
-  test('the page has no access to a console window that it opened', async () => {
+  test("the attacker's page has no access to a console window that it opened", async () => {
     const { attacker, context } = await openBoth(address());
     const [opened] = await Promise.all([
       context.waitForEvent('page'),
       attacker.evaluate(`void (globalThis.opened = window.open('${console.origin}/settings'))`),
     ]);
     await opened.locator('main').waitFor();
-    expect(await attacker.evaluate('globalThis.opened.closed')).toBe(true); // Cross-Origin-Opener-Policy.
+    expect(await attacker.evaluate('globalThis.opened.closed')).toBe(true); // Cross-Origin-Opener-Policy hides it.
     expect(await opened.evaluate('window.opener')).toBeNull();
   });
 
-  test('a link to the sign-in neither changes the user nor leads to another site', async () => {
+  test("a link from the attacker's page to the sign-in neither changes the user nor leads to another site", async () => {
     const { page, attacker } = await openBoth(address());
     const before = await who(page);
     await attacker.goto(`${console.origin}/console/sign-in?return=${encodeURIComponent(`//127.0.0.1:${evil.port}/`)}`);
@@ -145,10 +145,10 @@ describe.each(places)('a page on %s', (_, address) => {
   });
 });
 
-test('a cookie planted from another port neither ends nor begins a session', async () => {
+test('a cookie that a page on another port sets neither ends nor begins a session', async () => {
   const { page, context, attacker } = await openBoth(`http://127.0.0.1:${evil.port}/`);
   const [name] = (await context.cookies()).map((cookie) => cookie.name).filter((each) => /console/.test(each));
-  // Chromium keeps a page's script from overwriting an HttpOnly cookie; with a path, the script creates another cookie.
+  // Chromium does not let a script overwrite an HttpOnly cookie. With a path, the script creates a second cookie.
   await attacker.evaluate(`document.cookie = '${name}=${'x'.repeat(22)}.${'y'.repeat(43)}; path=/'`);
   expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   await attacker.evaluate(`document.cookie = '${name}=${'x'.repeat(22)}.${'y'.repeat(43)}; path=/api'`);
@@ -161,7 +161,7 @@ async function who(page: Page): Promise<string> {
   return page.evaluate(`${session}.then((answer) => answer.json()).then(({ user }) => user.id)`);
 }
 
-/** Returns the result of a fetch: a status, or the name of the error. */
+/** Returns the result of a fetch by the page: the status, or the name of the error. */
 function fetchFrom(page: Page, url: string, options: object): Promise<number | string> {
   return page.evaluate(`fetch('${url}', ${JSON.stringify(options)}).then(({ status }) => status, ({ name }) => name)`);
 }

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const featureAddress = () => `/apps/${shop.application}/Production/flag?name=checkout`;
 
-test('an experiment is planned on the page of a flag, and names no winner while it runs', async () => {
+test('the page of a flag plans an experiment, and does not name a winner while the experiment runs', async () => {
   const { page } = await console_.visit(featureAddress());
   await page.getByRole('button', { name: 'Plan experiment' }).click();
   const dialog = page.getByRole('dialog', { name: 'Plan experiment on checkout' });
@@ -65,7 +65,7 @@ test('an experiment is planned on the page of a flag, and names no winner while 
   expect(await readWidth(narrow.page)).toBeLessThanOrEqual(phone.viewport.width);
 });
 
-test('a rollout plan is drawn over the actual share, and the page says that the rollout is behind', async () => {
+test('the chart shows a rollout plan above the actual share, and the page says that the rollout is behind', async () => {
   const { page } = await console_.visit(featureAddress());
   await page.getByRole('button', { name: 'Plan rollout' }).click();
   const section = page.getByRole('region', { name: /Rollout plan/ });
@@ -84,7 +84,7 @@ test('a rollout plan is drawn over the actual share, and the page says that the 
   await page.getByText('behind plan', { exact: true }).waitFor();
 });
 
-test('the address keeps the variant that the other variants are compared with', async () => {
+test('the address of a comparison contains the variant that the other variants are compared with', async () => {
   const { page } = await console_.visit(`${featureAddress()}&range=30d`);
   const base = page.getByRole('combobox', { name: /^Base/ });
   expect(await base.inputValue()).toBe('off');

@@ -23,7 +23,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Runs the code that the page shows, as a reader who copies it. */
+/** Runs the code that the page shows, as a reader would after copying it. */
 async function runShown(page: Page): Promise<string> {
   const code = await page.locator('.connect-text').textContent();
   return (await run('bash', ['-c', code ?? ''])).stdout;
@@ -40,7 +40,7 @@ async function connect(fields: object = {}, options: VisitOptions = {}) {
 
 const withCurl = needing('chromium-headless-shell', 'curl');
 
-withCurl.test('a newcomer finds the way from an empty console to the first packet', async () => {
+withCurl.test('the first-run pages lead a new user from an empty console to the first packet', async () => {
   const { page } = await console_.visit('/');
   await page.getByRole('heading', { name: 'Welcome' }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
@@ -66,14 +66,14 @@ withCurl.test('a newcomer finds the way from an empty console to the first packe
   await page.getByText('✓ Connected.').waitFor();
   await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  // The page stays for later senders, and the navigation has one link to the page.
+  // The Connect page is still available for more senders, and the navigation has one link to it.
   await page.getByRole('link', { name: 'Connect', exact: true }).waitFor();
   await page.reload();
   await page.getByText('✓ Connected.').waitFor();
   await expect.poll(() => page.locator('.connect-text').textContent()).toBe(copied);
 });
 
-withCurl.test('the key of a server is shown once, next to its sender', async () => {
+withCurl.test('the key of a server is shown only once, next to the code of the sender', async () => {
   const { application, page } = await connect();
   await page.getByRole('button', { name: 'Create another key' }).click();
   await page.getByLabel('A server').check();
@@ -87,7 +87,7 @@ withCurl.test('the key of a server is shown once, next to its sender', async () 
   expect(items.map(({ type }) => type)).toEqual(['Frontend', 'Backend']);
   await page.reload();
   await page.getByText('A Backend key is shown only once').waitFor();
-  // A second visit continues with the same source, language and key.
+  // When the page is opened again, it shows the same source, language and key.
   await page.getByRole('link', { name: 'Ingest', exact: true }).first().click();
   await page.getByRole('heading', { name: 'Ingest', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'Connect', exact: true }).click();
@@ -97,11 +97,11 @@ withCurl.test('the key of a server is shown once, next to its sender', async () 
   expect(kept).not.toMatch(/fm_be_/);
 });
 
-test('each language gets a key of its type, and a text about what its sender sends', async () => {
+test('each language has a key of its type, and a text about what its sender sends', async () => {
   const { page } = await connect();
   const promise = page.getByText('The code reports');
   await page.getByRole('button', { name: 'Node.js' }).click();
-  expect(await page.locator('.connect-text').count()).toBe(0); // The only key is a Frontend key.
+  expect(await page.locator('.connect-text').count()).toBe(0); // Node.js needs a Backend key.
   await page.getByRole('button', { name: 'Create Backend key' }).click();
   await page.getByText('is not shown again').waitFor();
   for (const name of ['Node.js', 'PHP', '.NET', 'Java']) {
@@ -118,7 +118,7 @@ test('each language gets a key of its type, and a text about what its sender sen
   expect(await promise.textContent()).toMatch(/one view/);
 });
 
-test('the overview shows the steps instead of empty charts until a flag is seen', async () => {
+test('the overview shows the steps to connect a sender instead of empty charts until a flag is seen', async () => {
   const { application, packet } = await openSender(console_, 'Quiet');
   const { page } = await console_.visit(`/apps/${application}/Production/flags`);
   const heading = page.getByRole('heading', { name: 'No flag was seen in Production yet' });
@@ -133,14 +133,14 @@ test('the overview shows the steps instead of empty charts until a flag is seen'
   await page.getByRole('button', { name: 'PHP', pressed: true }).waitFor();
   await page.getByRole('link', { name: 'Flags', exact: true }).click();
   await heading.waitFor();
-  // The overview is pale until its figures are current.
+  // The overview has a pale colour until its figures are current.
   await page.locator('.overview[aria-busy="true"]').waitFor({ state: 'detached' });
   expect(await axeFaults(page)).toEqual([]);
   await packet({ checkout: { on: [1] } });
   await page.locator('canvas').first().waitFor();
 });
 
-test.each(['Browser', 'fetch'])('the page code %s sends from an allowed origin, and is counted', async (name) => {
+test.each(['Browser', 'fetch'])('the %s code sends from an allowed page, and is counted', async (name) => {
   const { page, context } = await connect();
   await page.getByRole('button', { name, exact: true }).click();
   const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
@@ -154,7 +154,7 @@ test.each(['Browser', 'fetch'])('the page code %s sends from an allowed origin, 
   await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
 });
 
-/** Starts a page on its own origin. @returns the address of the page */
+/** Starts a server for a page on its own origin. @returns the address of the page */
 async function startSite(html: string): Promise<string> {
   const server: Server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(html);
@@ -175,7 +175,7 @@ withCurl.describe('a refused packet', () => {
     ],
     ['for a misspelt environment', '"e":"Production"', '"e":"Prodction"', 'no such environment', 'Prodction'],
     ['with a misspelt key', '"k":"fm_fe_', '"k":"fm_fe_x', 'an unknown key', 'fm_fe_x'],
-  ])('%s is shown immediately with its remedy', async (_, part, replacement, means, fact) => {
+  ])('a packet %s is shown immediately as refused, with the remedy', async (_, part, replacement, means, fact) => {
     const { page } = await connect({ allowedOrigins: ['https://shop.example'] });
     const code = (await page.locator('.connect-text').textContent()) ?? '';
     const wrong = code.replace(part, replacement);
@@ -194,7 +194,7 @@ withCurl.describe('a refused packet', () => {
 
 test('the Connect page lists the possible reasons if no packet arrives within 30 seconds', async () => {
   const { page } = await connect();
-  // The page's clock advances; the server's does not.
+  // This advances the clock of the page, but not the clock of the server.
   await page.clock.install();
   await page.reload();
   await page.getByText('Waiting for a packet').waitFor();
@@ -207,7 +207,7 @@ test('the Connect page lists the possible reasons if no packet arrives within 30
   expect(await page.getByText('✓ Connected.').count()).toBe(0);
 });
 
-test('a form shows the refusal of a name next to the field, and keeps the input', async () => {
+test('a form shows the refusal of a name next to the name field, and keeps the input', async () => {
   const { page } = await console_.visit('/');
   await page.route('**/api/v2/applications?**', (route) => route.fulfill({ json: { items: [], nextCursor: null } }));
   await page.goto(`${console_.origin}/`);

@@ -36,7 +36,7 @@ afterAll(async () => {
 const address = (name: string, query = '') =>
   `/apps/${sender.application}/Production/flag?name=${encodeURIComponent(name)}${query}`;
 
-/** Opens a flag that no other test changes. */
+/** Opens a new flag, which no other test changes. */
 async function openFresh(name: string, options: Parameters<Console['visit']>[1] = {}) {
   await sender.packet({ [name]: { on: [3, 2, 1], off: [1] } });
   const visit = await console.visit(address(name), options);
@@ -44,7 +44,7 @@ async function openFresh(name: string, options: Parameters<Console['visit']>[1] 
   return visit;
 }
 
-/** Saves the description and the split. */
+/** Clicks the button that saves the description and the split. */
 const saveSettings = (page: Page) =>
   page.getByRole('region', { name: 'Description and split' }).getByRole('button', { name: /^Save/ }).click();
 
@@ -59,7 +59,7 @@ function zoomedHours(page: Page): number | undefined {
 }
 
 describe('a flag', () => {
-  test('shows the counts by variant', async () => {
+  test('the page of a flag shows the counts by variant', async () => {
     const { page } = await console.visit(address('checkout'));
     const table = page.getByRole('region', { name: 'From checks to uses and views, by variant' });
     const rows = table.locator('tbody tr');
@@ -81,7 +81,7 @@ describe('a flag', () => {
     expect(await page.title()).toMatch(/^checkout · Production · Shop/);
   });
 
-  test('the chart zooms in by dragging, and out again', async () => {
+  test('dragging in the chart of a flag zooms in, and a button zooms out', async () => {
     const { page } = await console.visit(address('checkout'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.locator('.u-over').hover();
@@ -96,7 +96,7 @@ describe('a flag', () => {
     await expect.poll(() => zoomedHours(page)).toBeUndefined();
   });
 
-  test('the chart zooms by keyboard, and announces the bucket at the cursor', async () => {
+  test('the keyboard zooms in the chart of a flag, and the bucket at the cursor is announced', async () => {
     const { page } = await console.visit(address('checkout', '&range=24h'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await chart(page).focus();
@@ -112,7 +112,7 @@ describe('a flag', () => {
     await expect.poll(() => zoomedHours(page)).toBe(3);
   });
 
-  test('the chart offers a table of its figures and a CSV file', async () => {
+  test('the chart of a flag offers a table of its figures and a CSV file', async () => {
     const { page } = await console.visit(address('checkout', '&range=24h'));
     await page.getByRole('radio', { name: 'Table' }).check();
     const rows = page.getByRole('region', { name: 'Table: Checks by variant' }).locator('tbody tr');
@@ -129,7 +129,7 @@ describe('a flag', () => {
     expect(csv.match(/Z,5,20,/g)!.length).toBeGreaterThanOrEqual(22);
   });
 
-  test('shows its figures if a path cannot contain its name', async () => {
+  test('the page of a flag shows its figures even if a path cannot contain the name of the flag', async () => {
     const { page } = await console.visit(address('..'));
     await page.getByRole('heading', { level: 1, name: '..' }).waitFor();
     await page
@@ -138,7 +138,7 @@ describe('a flag', () => {
       .waitFor();
   });
 
-  test('links to other flags and can be declared if it was never seen', async () => {
+  test('the page of a flag that was never seen links to other flags, and can declare the flag', async () => {
     const { page } = await console.visit(address('nothing-yet'));
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     const back = page.locator('main').getByRole('link', { name: 'All flags' });
@@ -150,7 +150,7 @@ describe('a flag', () => {
 });
 
 describe('actions on a flag', () => {
-  test('archive and unarchive a flag', async () => {
+  test('the buttons on the page of a flag archive and unarchive the flag', async () => {
     const { page } = await openFresh('to-archive');
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.locator('.flag-head').getByText('archived').waitFor();
@@ -161,7 +161,7 @@ describe('actions on a flag', () => {
   test.each([
     ['Discard my changes', 'Theirs'],
     ['Save my changes', 'Mine'],
-  ])('ask about a description that someone else has changed: "%s" results in %s', async (choice, left) => {
+  ])('the choice "%s" saves %s if someone else has changed the description of a flag', async (choice, left) => {
     const name = `contested: ${left}`;
     const { page } = await openFresh(name);
     const path = `/api/v2/applications/${sender.application}/features/${encodeURIComponent(name)}`;
@@ -182,7 +182,7 @@ describe('actions on a flag', () => {
     await expect.poll(() => description.inputValue()).toBe(left);
   });
 
-  test('keep a setting that someone else has changed', async () => {
+  test('saving a flag keeps a setting that someone else has changed', async () => {
     const { page } = await openFresh('shared');
     const path = `/api/v2/applications/${sender.application}/features/shared`;
     await page.getByLabel('Description', { exact: true }).fill('Mine');
@@ -195,7 +195,7 @@ describe('actions on a flag', () => {
   test.each([
     ['Snooze for 30 days', 'End snooze'],
     ['Mark as permanent', 'Mark as temporary'],
-  ])('%s can be undone', async (action, undo) => {
+  ])('the action "%s" on a flag can be undone with "%s"', async (action, undo) => {
     const { page } = await openFresh(`to-${action.toLowerCase()}`);
     await page.getByRole('button', { name: action, exact: true }).click();
     await page.getByRole('button', { name: undo }).click();
@@ -203,7 +203,7 @@ describe('actions on a flag', () => {
     await page.getByRole('button', { name: action, exact: true }).waitFor();
   });
 
-  test('copy its names for a search in the code', async () => {
+  test('a button copies the name and the variants of a flag, and a command that finds the flag in the code', async () => {
     const { page } = await openFresh("it's");
     const copied = await watchCopies(page);
     await page.getByRole('button', { name: 'Copy for cleanup' }).click();
@@ -211,7 +211,7 @@ describe('actions on a flag', () => {
     expect(await copied()).toBe("Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n");
   });
 
-  test('show notes as markers of the chart', async () => {
+  test('the chart of a flag shows its notes as markers', async () => {
     const { page } = await openFresh('noted');
     await page.getByLabel('New note').fill('Rollout to everyone');
     await page.getByRole('button', { name: 'Add note' }).click();
@@ -227,7 +227,7 @@ describe('actions on a flag', () => {
     await remove.waitFor({ state: 'detached' });
   });
 
-  test('keep the input without a network', async () => {
+  test('the form of a flag keeps its input while the network is down', async () => {
     const { page, context } = await openFresh('offline', { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.getByLabel('New note').fill('Not to be lost');
     await context.setOffline(true);
@@ -242,7 +242,7 @@ describe('actions on a flag', () => {
     await page.getByRole('button', { name: 'Delete note: Not to be lost' }).waitFor();
   });
 
-  test('show the refusal of a split next to the field, and save a valid split', async () => {
+  test('the form of a flag shows the refusal of a split next to the field, and saves a valid split', async () => {
     const { page } = await openFresh('split');
     const settings = page.getByRole('region', { name: 'Description and split' });
     const save = settings.getByRole('button', { name: /^Save/ });
@@ -264,20 +264,20 @@ describe('actions on a flag', () => {
 });
 
 describe('the page of a flag', () => {
-  test('passes axe-core in light and dark mode', async () => {
+  test('the page of a flag passes axe-core in light and dark mode', async () => {
     const { page } = await console.visit(address('checkout'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.getByText('Show as table').click();
     expect(await schemeFaults(page)).toEqual([]);
   });
 
-  test('fits a phone', async () => {
+  test('the page of a flag fits the screen of a phone', async () => {
     const { page } = await console.visit(address('checkout'), { viewport: { width: 390, height: 844 } });
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     expect(await readWidth(page)).toBe(390);
   });
 
-  test('redraws the chart in the colours of another theme', async () => {
+  test('the chart of a flag is redrawn in the colours of another theme', async () => {
     const { page } = await console.visit(address('checkout'), { colorScheme: 'light' });
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     const picture = () => page.evaluate("document.querySelector('.uplot canvas').toDataURL()");

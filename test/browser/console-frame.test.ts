@@ -25,7 +25,7 @@ afterAll(async () => {
 const featuresAddress = () => `/apps/${shop}/Production/flags`;
 
 describe('the switchers', () => {
-  test('switch the environment by keyboard, and keep the range', async () => {
+  test('the keyboard switches the environment, and the range is kept', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/metrics?range=30d`);
     await page.getByRole('button', { name: 'Environment: Production' }).focus();
     await page.keyboard.press('Enter');
@@ -40,7 +40,7 @@ describe('the switchers', () => {
     await page.locator('[aria-label="Environment: Staging"]:focus').waitFor();
   });
 
-  test('show a search field for long lists', async () => {
+  test('the list of applications has a search field if it is long', async () => {
     const environments = Array.from({ length: 12 }, (_, index) => `Region ${index + 1}`);
     const { application } = await openSender(console, 'Many regions', { environments });
     const { page } = await console.visit(`/apps/${application}/Region%201/flags`);
@@ -51,7 +51,7 @@ describe('the switchers', () => {
   });
 });
 
-test('the chosen theme is stored', async () => {
+test('the theme that a user chooses is stored', async () => {
   const { page } = await console.visit(featuresAddress(), { colorScheme: 'light' });
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
   await page.getByRole('button', { name: /^Account/ }).click();
@@ -63,7 +63,7 @@ test('the chosen theme is stored', async () => {
   await expect.poll(ground).not.toBe(light);
 });
 
-test('shortcuts switch pages, and are listed', async () => {
+test('keyboard shortcuts switch pages, and a dialog lists the shortcuts', async () => {
   const { page } = await console.visit(featuresAddress());
   await page.getByRole('link', { name: 'Application settings' }).waitFor();
   const tabs = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
@@ -90,7 +90,7 @@ test('shortcuts switch pages, and are listed', async () => {
   await expect.poll(() => page.title()).toMatch(/Production · Shop · flagmeter$/);
 });
 
-test('the settings and the audit log lead back to the environment that was shown last', async () => {
+test('the settings and the audit log link back to the environment that was shown last', async () => {
   const { page } = await console.visit(`/apps/${shop}/Staging/people`);
   await page.getByRole('heading', { name: 'People' }).waitFor();
   for (const path of ['/settings/team', `/settings/application?app=${shop}`, '/audit']) {
@@ -102,7 +102,7 @@ test('the settings and the audit log lead back to the environment that was shown
   }
 });
 
-test('the docs pass axe-core without scripts, in both themes', async () => {
+test('the docs pass axe-core in both themes, even without scripts', async () => {
   const { page } = await console.visit('/docs', { signedIn: false, colorScheme: 'light' });
   await page.locator('main').getByRole('link', { name: 'Semantics' }).click();
   await page.getByRole('heading', { name: 'Semantics', level: 1 }).waitFor();
@@ -113,7 +113,7 @@ test('the docs pass axe-core without scripts, in both themes', async () => {
   expect(await readWidth(page)).toBe(narrowest.width);
 });
 
-test('axe-core finds nothing in the frame, with a menu open, in both themes', async () => {
+test('the console passes axe-core with an open menu, in both themes', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/nothing`, { colorScheme: 'light' });
   await page.getByRole('heading').waitFor();
   await page.getByRole('button', { name: 'Environment: Production' }).click();

@@ -36,7 +36,7 @@ afterAll(async () => {
 const searchField = { name: /^Search pages/ } as const;
 
 describe('the home page', () => {
-  test('lists what needs attention and all applications, in light and dark mode', async () => {
+  test('the home page lists what needs attention and all applications, in light and dark mode', async () => {
     const { page, complaints } = await console.visit('/');
     const findings = page.getByRole('region', { name: 'What needs attention' }).getByRole('listitem');
     await findings.filter({ hasText: 'nothing received' }).waitFor();
@@ -50,14 +50,14 @@ describe('the home page', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('leads to the leaked key', async () => {
+  test('a finding on the home page links to the leaked key', async () => {
     const { page } = await console.visit('/');
     await page.getByRole('link', { name: 'key leaked' }).click();
     await page.waitForURL(/\/settings\/application\?app=.*key=key_/);
     await page.getByRole('row', { name: /Billing/ }).waitFor();
   });
 
-  test('fits a phone', async () => {
+  test('the home page fits the screen of a phone', async () => {
     const { page } = await console.visit('/', phone);
     await page.getByRole('link', { name: 'key leaked' }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
@@ -67,7 +67,7 @@ describe('the home page', () => {
   });
 });
 
-test('the list of flags begins with what needs attention, and a silent environment is not healthy', async () => {
+test('the list of flags begins with what needs attention, and a silent environment is not shown as healthy', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d`);
   const line = page.getByRole('region', { name: 'What needs attention' });
   await line.getByText('1 urgent:').waitFor();
@@ -78,7 +78,7 @@ test('the list of flags begins with what needs attention, and a silent environme
 });
 
 describe('the search', () => {
-  test('opens with Ctrl+K, and leads to a flag of another application', async () => {
+  test('Ctrl+K opens the search, which leads to a flag of another application', async () => {
     const { page, complaints } = await console.visit(`/apps/${blog}/Production/connect`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
@@ -89,7 +89,7 @@ describe('the search', () => {
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/apps/${shop}/Production/flag?name=new-search`);
-    // The last choice comes first when the search is opened again.
+    // When the search is opened again, the page chosen last comes first.
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', searchField).waitFor();
     expect(await page.getByRole('option').first().innerText()).toMatch(/new-search/);
@@ -98,7 +98,7 @@ describe('the search', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('finds keys, settings, docs and actions by keyboard, and announces their number', async () => {
+  test('the keyboard finds keys, settings, docs and actions in the search, and their number is announced', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/flags`);
     await page.getByRole('button', { name: /^Search/ }).click();
     const field = page.getByRole('combobox', searchField);
@@ -118,7 +118,7 @@ describe('the search', () => {
     await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   });
 
-  test('finds a person, whose identity is neither in the address nor in the history', async () => {
+  test('the search finds a person, whose identity is neither in the address nor in the history', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/flags`);
     await page.getByRole('button', { name: /^Search/ }).waitFor();
     await page.keyboard.press('Control+k');

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await shop.packet({ checkout: { on: [1] } });
   for (let time = 0; time < 3; time += 1) expect(await send({}, 'https://copy.example')).toBe(403);
   expect(await send({ e: 'Prodction' })).toBe(404);
-  expect(await send({ f: { checkout: { on: [2 ** 31] } } })).toBe(202); // The rest of the packet counts.
+  expect(await send({ f: { checkout: { on: [2 ** 31] } } })).toBe(202); // Only this count is refused.
   expect(await send({ k: `fm_fe_${'c0ffee'.repeat(6)}` })).toBe(404);
 });
 afterAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Sends an invalid packet. @returns the status */
+/** Sends an invalid packet. @returns the status of the response */
 async function send(wrong: object, origin = 'https://shop.example'): Promise<number> {
   const packet = { k: shop.key, e: 'Production', f: { checkout: { on: [1] } }, ...wrong };
   const { status } = await fetch(`${console_.origin}/api/frontend/telemetry`, {
@@ -37,13 +37,13 @@ async function send(wrong: object, origin = 'https://shop.example'): Promise<num
 
 const ingest = (query = '') => `/apps/${shop.application}/Production/ingest?range=24h${query}`;
 
-test('the page shows the count, the latest example and the remedy of each reason for a refusal', async () => {
+test('the ingest page shows the count, the latest example and the remedy for each reason of refusals', async () => {
   const { page } = await console_.visit(ingest());
   const reason = (name: RegExp) => page.getByRole('listitem').filter({ hasText: name });
   const origin = reason(/3 refused/);
   await origin.getByText('https://copy.example', { exact: true }).waitFor();
   await origin.getByText('What to do: If the page is yours, add its origin').waitFor();
-  // A misspelt environment is shown in the environment that was meant.
+  // A packet with a misspelt environment is shown in the environment with the most similar name.
   await reason(/no such environment/)
     .getByText('Prodction')
     .waitFor();
@@ -53,7 +53,7 @@ test('the page shows the count, the latest example and the remedy of each reason
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('the page shows the live state of the server', async () => {
+test('the ingest page shows the live state of the server', async () => {
   const { page } = await console_.visit(ingest());
   const figure = page.locator('.ingest-figure', { hasText: 'Packets per second' }).locator('dd');
   await figure.waitFor();
@@ -69,26 +69,26 @@ test('the page shows the live state of the server', async () => {
   await page.locator('.ingest-figure', { hasText: 'Accepts data' }).getByText('Yes').waitFor();
 });
 
-test('the chart includes the minutes before the page was opened', async () => {
+test('the chart of the ingest page includes the minutes before the page was opened', async () => {
   const { page } = await console_.visit(ingest());
   const chart = page.locator('figure', { hasText: 'Accepted per second' }).first();
   await chart.getByText('Show as table').click();
   const rows = chart.getByRole('row');
-  // The packet of the first lines was sent before.
+  // The packet for this row was sent at the beginning of this file.
   await expect
     .poll(async () => (await rows.allInnerTexts()).some((row) => /[1-9]/.test(row.split('\t')[1] ?? '')))
     .toBe(true);
   await shop.packet({ checkout: { on: [1] } });
 });
 
-test('a refusal links to the row of its key', async () => {
+test('a refusal on the ingest page links to the row of its key in the settings', async () => {
   const { page } = await console_.visit(ingest());
   const fact = page.locator('.ingest-example').filter({ hasText: 'https://copy.example' });
   await fact.getByRole('link', { name: 'Frontend' }).click();
   await page.locator('tr[aria-current]', { hasText: /Frontend.*4, last.*origin not allowed/ }).waitFor();
 });
 
-test('the address contains the filters, and the CSV file the filtered rows', async () => {
+test('the address of the ingest page contains the filters, and the CSV file contains the filtered rows', async () => {
   const { page } = await console_.visit(ingest());
   await page.getByLabel('Reason').selectOption('origin_not_allowed');
   const rows = page.getByRole('region', { name: 'Senders' }).getByRole('row');

@@ -10,13 +10,13 @@ const { describe, test } = needing('chromium-headless-shell');
 
 const flags = 2000;
 const days = 90;
-/** Maximum number of rendered rows, far fewer than flags. */
+/** Maximum number of rendered rows. It is much smaller than the number of flags. */
 const fewRows = 80;
 
 let console: Console;
 let application: string;
 
-/** Fills an application's first environment as if it had been in use for all of the days. */
+/** Fills an application's first environment with data for all days. */
 async function fill(data: string, credentials: Credentials): Promise<void> {
   const service = await startBinary({ data });
   application = await createApplication(service.http, await token(service.http, credentials), { name: 'Large' });
@@ -43,8 +43,8 @@ const name = (row: Locator) => row.getByRole('rowheader').innerText();
 const rowCount = (page: Page) => page.getByRole('grid').getAttribute('aria-rowcount');
 
 /**
- * Waits until rows and chart are drawn, in the page that the redirects of a sign-in end at.
- * @returns ms since its navigation began
+ * Waits until the rows and the chart are drawn after the redirects of a sign-in.
+ * @returns time since the navigation began, ms
  */
 async function drawn(page: Page): Promise<number> {
   await rows(page).first().waitFor();
@@ -53,14 +53,14 @@ async function drawn(page: Page): Promise<number> {
 }
 
 describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
-  /** Opens the overview in a browser that has only the session. */
+  /** Opens the overview in a new browser that has a session, but no cached files. */
   async function open(): Promise<Page> {
     await console.visit('/');
     const { page } = await console.visit(featuresAddress(`sort=flag&range=${range}`));
     return page;
   }
 
-  test('renders only the visible rows', async () => {
+  test('the overview of 2,000 flags renders only the visible rows', async () => {
     const page = await open();
     const ms = await drawn(page);
     process.stdout.write(`the overview over ${range} was drawn after ${Math.round(ms)} ms\n`);
@@ -69,7 +69,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  test('reaches its last row by the End key and by scrolling', async () => {
+  test('the End key and scrolling both reach the last row of 2,000 flags', async () => {
     const page = await open();
     await row(page, 0).focus();
     await page.keyboard.press('End');
@@ -86,7 +86,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
     expect(await rows(page).count()).toBeLessThan(fewRows);
   });
 
-  test('finds the last flag, and opens it', async () => {
+  test('the search finds the last of 2,000 flags and opens it', async () => {
     const page = await open();
     await row(page, 0).waitFor();
     await page.keyboard.press('/');
@@ -102,7 +102,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
   });
 });
 
-test('the choice of a team lists all 60 teams', async () => {
+test('the field for choosing a team lists all 60 teams', async () => {
   const names = Array.from({ length: 60 }, (_, number) => `Many ${number}`);
   for (const name of names) await console.manage('POST', '/api/v2/teams', 201, { name });
   const { page } = await console.visit('/settings/applications');

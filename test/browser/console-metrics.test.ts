@@ -34,7 +34,7 @@ async function measure(report: object): Promise<void> {
 
 const metrics = (query = '') => `/apps/${shop.application}/Production/metrics?range=24h${query}`;
 
-test('the declaration of a metric applies to earlier values, and can be removed', async () => {
+test('the declaration of a metric applies to its earlier values, and can be removed', async () => {
   const { page } = await console_.visit(metrics());
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
   await page.getByRole('button', { name: 'Change basket' }).click();
@@ -58,7 +58,7 @@ test('the declaration of a metric applies to earlier values, and can be removed'
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
 });
 
-test('the page declares a metric before its first value, and keeps the input after a refusal', async () => {
+test('the metrics page declares a metric before its first value, and keeps the input after a refusal', async () => {
   const { page } = await console_.visit(metrics());
   await page.getByRole('button', { name: 'Declare metric' }).click();
   const dialog = page.getByRole('dialog');
@@ -72,7 +72,7 @@ test('the page declares a metric before its first value, and keeps the input aft
   await page.getByRole('row', { name: /load-time counter/ }).waitFor();
 });
 
-test('the page draws a metric of a flag by variant, with an address and a CSV file of its own', async () => {
+test('the metrics page draws a metric of a flag by variant, and the metric has its own address and CSV file', async () => {
   const { page } = await console_.visit(metrics('&metric=revenue&feature=checkout'));
   const detail = page.getByRole('region', { name: 'revenue of checkout, by variant' });
   await detail.getByText('15.5').first().waitFor();
@@ -96,7 +96,7 @@ test('the metrics page fits a phone and passes axe-core in light and dark mode',
   expect(await schemeFaults(page)).toEqual([]);
 });
 
-test('the page reads the metrics once the API can be reached again', async () => {
+test('the metrics page reads the metrics when the API becomes reachable again', async () => {
   const { page } = await console_.visit(`/apps/${shop.application}/Production/flags`, {
     expected: /ERR_INTERNET_DISCONNECTED/,
   });

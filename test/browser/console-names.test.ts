@@ -16,7 +16,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Right-to-left override: without isolation `\u202egnp.exe` is read as `exe.png`. */
+/** Contains a right-to-left override. Unless the text is isolated, `\u202egnp.exe` is shown as `exe.png`. */
 const name = 'refund\u202etuokcehc';
 const shown = 'refund\ufffdtuokcehc';
 

@@ -28,7 +28,7 @@ needing('chromium-headless-shell', 'postgresql').describe('the console with seve
     cleanUp();
   });
 
-  test('the overview names nodes that might be counting without PostgreSQL', async () => {
+  test('the overview names nodes that might be counting while they are disconnected from PostgreSQL', async () => {
     const stopped = `INSERT INTO fm_node (directory, name, state, beat_at) VALUES ($1, $2, 'done', now())`;
     for (const [directory, name] of Object.entries({ d1: 'left', d2: 'left', d3: 'right' }))
       await database.query(stopped, [directory, name], postgresUrl);
@@ -55,8 +55,8 @@ needing('chromium-headless-shell', 'postgresql').describe('the console with seve
     await expect.poll(async () => Number(await accepted.textContent())).toBe(2);
   });
 
-  test('a page that is opened while PostgreSQL is unreachable says so, and recovers by itself', async () => {
-    await console_.visit('/'); // It signs in.
+  test('a page that is opened while PostgreSQL is unreachable reports this, and recovers automatically', async () => {
+    await console_.visit('/'); // The first visit signs in, which needs PostgreSQL.
     await database.stop();
     const { page, tab } = await console_.visit(`/apps/${shop.application}/Production/flags`);
     await page.getByRole('heading', { name: 'PostgreSQL is unreachable' }).waitFor();

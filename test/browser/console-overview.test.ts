@@ -10,7 +10,7 @@ import { readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
-/** Whole UTC days, both included. */
+/** A range of whole UTC days. Both days are included. */
 interface Days {
   readonly from: string;
   readonly to: string;
@@ -23,7 +23,7 @@ let console: Console;
 let shop: Sender;
 let wide: Sender;
 
-/** Fills in three weeks of two flags. One has a single variant, and one has a name that a spreadsheet would run. */
+/** Fills in three weeks of two flags: one with a single variant, one whose name looks like a formula. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
   await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name: 'checkout' });
@@ -44,7 +44,7 @@ async function fillShop(): Promise<void> {
     );
 }
 
-/** More flags than a screen has room for. */
+/** Fills in more flags than fit on a screen. */
 async function fillWide(): Promise<void> {
   wide = await openSender(console, 'Wide');
   const features = Array.from({ length: 400 }, (_, index) => [`flag-${index}`, { on: [1000 - index] }] as const);
@@ -72,18 +72,18 @@ const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
 const search = (page: Page) => page.getByRole('searchbox', { name: 'Search flags' });
 
 describe('the figures of the overview', () => {
-  test('show the change from the same time span before', async () => {
+  test('a figure of the overview shows its change from the preceding period of the same length', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     const checks = tile(page, 'Checks');
     await checks.waitFor();
-    // 2 × (150 + 20 + 1) against 100 + 20 + 1.
+    // The counts are 2 × (150 + 20 + 1) and 100 + 20 + 1.
     await expect.poll(() => checks.innerText()).toMatch(/342[\s\S]*▲\s+up\s+183%\s+vs previous 7 days/);
     await expect.poll(() => firstRow(page).innerText()).toMatch(/^checkout[\s\S]*300\s+▲\s+up\s+200%\s+30%\s+20%/);
     await firstRow(page).getByText('on 60%, off 40%').waitFor();
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('whole UTC days');
   });
 
-  test('choose what the chart shows, and the address keeps the choice', async () => {
+  test('a click on a figure selects the chart, and the address keeps the choice', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await page.getByRole('application', { name: 'Checks per hour' }).waitFor();
     await tile(page, 'Users').click();
@@ -93,7 +93,7 @@ describe('the figures of the overview', () => {
     expect(await tile(page, 'Users').getAttribute('aria-pressed')).toBe('true');
   });
 
-  test('compare users over the same number of complete days', async () => {
+  test('the overview compares users over the same number of complete days', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     const overviewResponse = await page.waitForResponse((response) => /overview\?/.test(response.url()));
     const { usersBefore } = (await overviewResponse.json()) as { usersBefore: Days & { against: Days } };
@@ -102,17 +102,17 @@ describe('the figures of the overview', () => {
     expect(Date.parse(usersBefore.against.to) + day).toBeLessThanOrEqual(Date.now());
     const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
     const text = ({ from, to }: Days) => short.formatRange(new Date(from), new Date(to)).replaceAll(/\s/g, ' ');
-    // The same people came on both days.
+    // The same people are counted on both days.
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('≈15');
     await expect
       .poll(async () => (await tile(page, 'Users').innerText()).replaceAll(/\s/g, ' '))
       .toContain(`${text(usersBefore.against)} vs ${text(usersBefore)}`);
-    // Below its name the tile has two lines on a laptop: the figure with its days, and the change.
+    // On a laptop, the tile has two lines below its name: the figure with its days, and the change.
     const line = await tile(page, 'Users').locator('.overview-tile-line').boundingBox();
     expect(line?.height).toBeLessThan(62);
   });
 
-  test('show no change from a range without records', async () => {
+  test('the overview shows no change if the previous range has no records', async () => {
     const { page } = await console.visit(featuresAddress(wide, '?range=1h'));
     await firstRow(page).waitFor();
     expect(await page.getByText('before').count()).toBe(0);
@@ -120,7 +120,7 @@ describe('the figures of the overview', () => {
 });
 
 describe('the flags of the overview', () => {
-  test('keep their search, filter and order in the address', async () => {
+  test('the address of the overview keeps the search, the filter and the order', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     await page.getByRole('link', { name: '2 flags undeclared' }).click();
@@ -141,7 +141,7 @@ describe('the flags of the overview', () => {
     await expect.poll(() => names(page)).toHaveLength(3);
   });
 
-  test('many flags are rendered only if visible, and reachable by keyboard', async () => {
+  test('the overview renders only the visible flags, and the keyboard reaches all flags', async () => {
     const { page } = await console.visit(featuresAddress(wide));
     await firstRow(page).waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('401');
@@ -160,7 +160,7 @@ describe('the flags of the overview', () => {
     await page.waitForURL(/\/flag\?name=flag-398/);
   });
 
-  test('keep the focus when figures change', async () => {
+  test('a row of the overview keeps the focus when figures change', async () => {
     const sender = await openSender(console, 'Moving');
     await sender.packet({ first: { on: [5] }, second: { on: [3] } });
     const { page } = await console.visit(featuresAddress(sender, '?range=1h'));
@@ -171,7 +171,7 @@ describe('the flags of the overview', () => {
     await expect.poll(() => focused.innerText()).toMatch(/second[\s\S]*43/);
   });
 
-  test('a hint replaces the table until a flag is seen', async () => {
+  test('the overview shows a hint instead of the table until a flag is seen', async () => {
     const { page } = await console.visit(featuresAddress(shop, '', 'Staging'));
     await page.getByRole('heading', { name: 'No flag was seen in Staging yet' }).waitFor();
     expect(await tile(page, 'Checks').count()).toBe(0);
@@ -179,7 +179,7 @@ describe('the flags of the overview', () => {
 });
 
 describe('downloads and links', () => {
-  test('a CSV file contains all rows, but no formula', async () => {
+  test('the CSV file of the overview contains all rows, but no formulas', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     const [download] = await Promise.all([
@@ -193,7 +193,7 @@ describe('downloads and links', () => {
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
   });
 
-  test('a copied link contains a relative range or fixed times', async () => {
+  test('a copied link to the overview contains a relative range or fixed times', async () => {
     const { page } = await console.visit(featuresAddress(shop, '?search=check'));
     await firstRow(page).waitFor();
     const copied = await watchCopies(page);
@@ -212,7 +212,7 @@ describe('downloads and links', () => {
 });
 
 describe('live figures', () => {
-  test('update without a reload, and unchanged figures get status 304', async () => {
+  test('the overview updates without a reload, and its request gets status 304 if nothing has changed', async () => {
     const { page } = await console.visit(featuresAddress(shop, '?range=1h'));
     await expect.poll(() => tile(page, 'Checks').innerText()).toMatch(/Checks\s+0/);
     const unchanged = page.waitForResponse((response) => response.status() === 304);
@@ -222,7 +222,7 @@ describe('live figures', () => {
     await page.getByText('live', { exact: true }).waitFor();
   });
 
-  test('a hidden tab sends no requests until it is visible again', async () => {
+  test('the overview in a hidden tab sends no requests until the tab is visible again', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await page.clock.install();
     await page.reload();
@@ -235,7 +235,7 @@ describe('live figures', () => {
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
         document.dispatchEvent(new Event('visibilitychange'));`);
     await show(true);
-    // A request in progress finishes.
+    // A request that is in progress can still finish.
     await page.waitForTimeout(500);
     asked = 0;
     await page.clock.runFor(60_000);
@@ -245,7 +245,7 @@ describe('live figures', () => {
     expect(await rows(page).count()).toBe(3);
   });
 
-  test('a fixed range is read once, and links to the relative range', async () => {
+  test('the overview of a fixed range is read once, and links to the relative range', async () => {
     const { page } = await console.visit(featuresAddress(shop, '?range=30d'));
     const chart = page.getByRole('application', { name: 'Checks per day' });
     await chart.focus();
@@ -257,7 +257,7 @@ describe('live figures', () => {
     await page.getByText('live', { exact: true }).waitFor();
   });
 
-  test('a page without a network keeps its figures, shows since when, and recovers', async () => {
+  test('the overview without a network keeps its figures, shows since when it is offline, and recovers', async () => {
     const expected = /net::ERR_INTERNET_DISCONNECTED/;
     const { page, context } = await console.visit(featuresAddress(shop), { expected });
     await firstRow(page).waitFor();
@@ -270,13 +270,13 @@ describe('live figures', () => {
 });
 
 describe('the overview', () => {
-  test('passes axe-core in light and dark mode', async () => {
+  test('the overview passes axe-core in light and dark mode', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     expect(await schemeFaults(page)).toEqual([]);
   });
 
-  test('fits narrow and wide screens', async () => {
+  test('the overview fits narrow and wide screens', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });

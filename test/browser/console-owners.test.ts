@@ -39,7 +39,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Runs a command as an API key with a scope. */
+/** Runs a command with an API key that has a scope. */
 async function asKey(scope: 'read' | 'write', ...args: readonly string[]) {
   const { credentials } = console;
   const key = (await console.manage('POST', `/api/v2/teams/${credentials.teamId}/api-keys`, 201, {
@@ -61,13 +61,13 @@ const featureAddress = (name: string) => `/apps/${shop.application}/Production/f
 const item = (page: Page, name: string) => page.getByRole('article', { name });
 
 describe('a code scan', () => {
-  test('requires an API key with the scope write', async () => {
+  test('a code scan requires an API key with the scope write', async () => {
     const { code, stderr } = await asKey('read', ...upload());
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('scope write')]);
     expect(code).not.toBe(0);
   });
 
-  test('adds the owners in CODEOWNERS and the places in the code to the page of the flag', async () => {
+  test('a code scan adds the owners in CODEOWNERS and the places in the code to the page of a flag', async () => {
     const { code, stderr } = await asKey('write', ...upload());
     expect([code, stderr]).toEqual([0, expect.stringContaining('Uploaded the places of 1 features in shop/web')]);
     const { page } = await console.visit(featureAddress('forever'));
@@ -78,7 +78,7 @@ describe('a code scan', () => {
     await page.getByText(/Not found in the code since the scan of/).waitFor();
   });
 
-  test('appears in the clean-up list on the command line', async () => {
+  test('the results of a code scan are in the clean-up list on the command line', async () => {
     const { code, stdout, stderr } = await asKey('read', 'cleanup', '--markdown');
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot be removed yet: \d/)]);
     expect(stdout).toMatch(/^# Remove 2 flags\n\n- \[ \] `forever`/);
@@ -89,7 +89,7 @@ describe('a code scan', () => {
 });
 
 describe('the owners of a flag', () => {
-  test('a change of owners is made on the page of the flag, and found by the search', async () => {
+  test('the page of a flag changes its owners, and the search finds the new owner', async () => {
     const { page } = await console.visit(featureAddress('checkout'));
     await page.getByLabel('Owners', { exact: true }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
     await page.getByLabel('Tags', { exact: true }).fill('Q4, ui');
@@ -110,7 +110,7 @@ describe('the owners of a flag', () => {
 });
 
 describe('the clean-up page', () => {
-  test.each(['light', 'dark'] as const)('passes axe-core in %s mode, also on a phone', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('the clean-up page passes axe-core in %s mode', async (colorScheme) => {
     const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, { colorScheme, viewport });
     await page.getByRole('heading', { name: 'These 2 flags can be removed' }).waitFor();
@@ -122,7 +122,7 @@ describe('the clean-up page', () => {
     expect(width).toBeLessThanOrEqual(0);
   });
 
-  test('shows evidence and a pull-request text for each flag, and one text for the selected flags', async () => {
+  test('the clean-up page shows evidence and a pull-request text for each flag, and one text for selected flags', async () => {
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);
     const forever = item(page, 'forever');
     await forever.getByText(/^Only on since/).waitFor();

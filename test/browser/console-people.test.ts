@@ -27,7 +27,7 @@ async function show(page: Page, identity: string): Promise<void> {
 
 const people = () => `/apps/${shop.application}/Production/people`;
 
-test('the page shows a person in all environments, and removes the records after a confirmation', async () => {
+test('the people page shows a person in all environments, and removes the records after a confirmation', async () => {
   const jane = 'jane+1@shop.example/ü';
   await shop.packet({ checkout: { on: [3, 2, 1] } }, 'Production', jane);
   await shop.packet({ search: { fast: [1] } }, 'Staging', jane);
@@ -36,7 +36,7 @@ test('the page shows a person in all environments, and removes the records after
   await page.getByRole('row', { name: /checkout on 3 2 1/ }).waitFor();
   await page.getByRole('row', { name: /search fast 1 0 0/ }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  // An identity names a person: it is not in the address, and so not in the history.
+  // An identity is personal data, so it must not be in the address or in the history.
   expect(decodeURIComponent(page.url())).not.toContain('jane');
 
   await page.getByRole('button', { name: 'Forget person' }).click();
@@ -56,7 +56,7 @@ test('the page shows a person in all environments, and removes the records after
     expect(await console_.manage('GET', `${path}?environment=${environment}`, 200)).toMatchObject({ exposures: [] });
 });
 
-test('the page shows the reason of a failure, and keeps the input', async () => {
+test('the people page shows the reason of a failure, and keeps the input', async () => {
   await shop.packet({ checkout: { on: [1] } }, 'Production', 'tom');
   const { page } = await console_.visit(people(), { expected: /net::ERR_FAILED/ });
   await page.route('**/identities/**', (route) => route.abort());
@@ -77,7 +77,7 @@ test('the page shows the reason of a failure, and keeps the input', async () => 
   await page.getByText('No records of').waitFor();
 });
 
-test.each(['ann', '..', '<b>bold</b>'])('the page reports that no records of %j exist', async (identity) => {
+test.each(['ann', '..', '<b>bold</b>'])('the people page reports that there are no records of %j', async (identity) => {
   const { page } = await console_.visit(people());
   await show(page, identity);
   await page.getByText(identity === '..' ? 'They can be removed' : 'No records of').waitFor();
@@ -93,7 +93,7 @@ test('the people page fits a phone and passes axe-core in light and dark mode', 
   expect(await schemeFaults(page)).toEqual([]);
 });
 
-test('the page wraps a long identity on a phone', async () => {
+test('the people page wraps a long identity on a phone', async () => {
   const { page } = await console_.visit(people(), phone);
   await show(page, 'x'.repeat(250));
   await page.getByText('No records of').waitFor();

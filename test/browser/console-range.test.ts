@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const address = (query: string) => `/apps/${shop.application}/Production/flags${query}`;
 
-test('the dialog refuses a range whose end is before its start', async () => {
+test('the range dialog refuses a range whose end is before its start', async () => {
   const { page } = await console_.visit(address('?range=1h'));
   await page.getByRole('button', { name: 'Range: 1 hour' }).click();
   await page.getByText('From … to …').click();
@@ -31,7 +31,7 @@ test('the dialog refuses a range whose end is before its start', async () => {
   expect(page.url()).toMatch(/\?range=1h$/);
 });
 
-test('the page shows why the server refuses a range, and does not retry', async () => {
+test('the overview shows why the server refuses a range, and does not retry', async () => {
   await shop.packet({ checkout: { on: [1] } });
   const ancient = '?range=1h&from=1000-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
   const { page } = await console_.visit(address(ancient));
@@ -46,7 +46,7 @@ test('the page shows why the server refuses a range, and does not retry', async 
 
 const inBerlin = { timezoneId: 'Europe/Berlin', locale: 'en-GB' };
 
-test("calendar ranges use the reader's days, and are compared with the period before", async () => {
+test("calendar ranges consist of days in the reader's time zone, and are compared with the preceding period", async () => {
   await shop.packet({ checkout: { on: [1] } });
   const { page } = await console_.visit(address('?range=1h'), inBerlin);
   const asked = page.waitForRequest(/overview\?.*compare=week/);
@@ -71,7 +71,7 @@ test("calendar ranges use the reader's days, and are compared with the period be
   expect(page.url()).toMatch(/range=this-week&compare=none$/);
 });
 
-test('a day of the time zone is chosen by its date, also by keyboard', async () => {
+test('a day of the time zone is chosen by its date, with the mouse or the keyboard', async () => {
   const { page } = await console_.visit(address('?range=1h'), inBerlin);
   const picker = page.getByRole('button', { name: 'Range: 1 hour' });
   await picker.focus();
@@ -96,7 +96,7 @@ test('a day of the time zone is chosen by its date, also by keyboard', async () 
   expect(page.url()).toMatch(/\?range=\d{4}-\d\d-\d\d$/);
 });
 
-test('a time zone is chosen for one page or for the user, and its dialog returns the focus', async () => {
+test('a time zone is chosen for one page or for the user, and the focus returns when its dialog closes', async () => {
   const { page } = await console_.visit(address('?range=today&tz=America/New_York'), inBerlin);
   const opener = page.getByRole('button', { name: 'Times in America/New_York' });
   const dialog = page.getByRole('dialog', { name: 'Time zone' });
@@ -123,7 +123,7 @@ test('a time zone is chosen for one page or for the user, and its dialog returns
   await page.getByRole('button', { name: 'Times in Europe/Berlin' }).waitFor();
 });
 
-test('days are UTC days if the days of the time zone begin within a UTC hour, and the page says so', async () => {
+test('days are UTC days if the days of the time zone begin within a UTC hour, and the page explains this', async () => {
   const { page } = await console_.visit(address('?range=30d&tz=Asia/Kolkata'), inBerlin);
   await page.getByText('Days are UTC days: days of this time zone').waitFor();
 });

@@ -28,7 +28,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Adds a user, and opens a page as them. */
+/** Adds a user with a role, and opens a page in the user's session. */
 async function visitAs(name: string, role: string, path: string): Promise<Visit & { id: string }> {
   const email = `${name.toLowerCase()}@example.com`;
   const user = { name, email, role, password: 'from the Admin' };
@@ -40,7 +40,7 @@ async function visitAs(name: string, role: string, path: string): Promise<Visit 
 
 const writing = /^(Add|Archive|Change|Create|Declare|Delete|End|Forget|Invite|Permanent|Remove|Save|Snooze)/;
 
-test('a Viewer sees no control that changes anything', async () => {
+test('a Viewer sees no controls that change anything', async () => {
   const { page } = await visitAs('Vera', 'Viewer', `${featuresAddress}/flags`);
   const pages = [
     [`${featuresAddress}/flag?name=checkout`, 'Only Users and Admins can change notes'],
@@ -72,7 +72,7 @@ test('an Admin gives a member another role in the team', async () => {
   await theirs.getByRole('button', { name: 'Add note' }).waitFor();
 });
 
-/** Opens a page in a session whose sign-in is an hour old. */
+/** Opens a page in a session that began an hour ago. */
 function visitLater(path: string): Promise<Visit> {
   const { hostname, port } = new URL(console.origin);
   const cookie = {
@@ -99,7 +99,7 @@ async function createKey(page: Page): Promise<void> {
 }
 
 describe('a dangerous change after an old sign-in', () => {
-  test('nothing changes if the user cancels', async () => {
+  test('a dangerous change after an old sign-in is not made if the user cancels the new sign-in', async () => {
     const { page } = await visitLater('/settings/team?tab=api-keys');
     await createKey(page);
     expect(await schemeFaults(page)).toEqual([]);
@@ -109,7 +109,7 @@ describe('a dangerous change after an old sign-in', () => {
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Deployment');
   });
 
-  test('the change is made after a new sign-in, whose session replaces the old session', async () => {
+  test('a dangerous change after an old sign-in is made after a new sign-in, which replaces the session', async () => {
     const { page, context } = await visitLater('/settings/team?tab=api-keys');
     await createKey(page);
     const [popup] = await Promise.all([

@@ -21,10 +21,10 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Opens the console with a session of its own. */
+/** Opens the console in its own session, which the test can end. */
 const visit = () => console.visit(start, { ownSession: true });
 
-/** Ends all sessions of a visit's user on the server, without a request of the browser. */
+/** Ends all sessions of the user on the server. The browser does not learn this until its next request. */
 async function endSessions({ page }: Pick<Visit, 'page'>): Promise<void> {
   const ended = await page.evaluate(`(async () => {
     const ask = (method, path) => fetch(path, { method, headers: { 'flagmeter-console': '1' } });
@@ -38,7 +38,7 @@ async function endSessions({ page }: Pick<Visit, 'page'>): Promise<void> {
 
 const onSignInPage = (page: Page) => page.waitForURL(/\/connect\/authorize/);
 
-test('signing in leads to the requested address, and the page contains no token', async () => {
+test('signing in leads to the requested address, and no page contains a token', async () => {
   const { page, context } = await visit();
   expect(new URL(page.url()).pathname).toBe(start);
   const cookies = await context.cookies();
@@ -51,7 +51,7 @@ test('signing in leads to the requested address, and the page contains no token'
   expect(seen).not.toMatch(/eyJ|fm_refresh/);
 });
 
-test('the sign-in keeps the range of a short address', async () => {
+test('a redirect to the sign-in keeps the range in the address', async () => {
   const { page } = await console.visit(start.replace('/flags', '?range=30d&search=check'), { ownSession: true });
   await page.waitForURL(({ pathname }) => pathname === start);
   const { searchParams } = new URL(page.url());
@@ -59,7 +59,7 @@ test('the sign-in keeps the range of a short address', async () => {
   await page.getByRole('button', { name: /30 days/ }).waitFor();
 });
 
-test('another tab needs no sign-in', async () => {
+test('a second tab does not need another sign-in', async () => {
   const { tab } = await visit();
   const page = await tab('/settings/applications');
   await page.locator('main').waitFor();
@@ -110,11 +110,11 @@ test('pages whose session has ended continue after a sign-in in another tab', as
     await sessionOver(each).waitFor({ state: 'detached' });
     expect(await each.evaluate('globalThis.kept')).toBe('what was typed');
   }
-  // A browser might not let a page close its tab.
+  // Some browsers do not allow a page to close its tab.
   if (!popup.isClosed()) await popup.getByRole('heading', { name: 'You are signed in' }).waitFor();
 });
 
-test('a change after the end of the session is made after signing in again', async () => {
+test('a change that finds its session ended is made after the user has signed in again', async () => {
   const { page, context, tab } = await console.visit('/settings/applications', { ownSession: true });
   await page.getByRole('button', { name: 'Create application' }).click();
   const form = page.getByRole('dialog', { name: /application/ });
@@ -133,7 +133,7 @@ test('a change after the end of the session is made after signing in again', asy
   expect(items.filter(({ name }) => name === 'Typed before')).toHaveLength(1);
 });
 
-test('the tabs of another user are reloaded', async () => {
+test('a sign-in as another user reloads the tabs of the previous user', async () => {
   const other = { email: 'grace@example.com', password: 'the first compiler' };
   await console.manage('POST', '/api/v2/users', 201, { ...other, name: 'Grace', role: 'User' });
   const { page, tab } = await visit();
@@ -147,7 +147,7 @@ test('the tabs of another user are reloaded', async () => {
   expect(await page.evaluate('globalThis.before')).toBeUndefined();
 });
 
-test('the console at another host name signs in at its base URL', async () => {
+test('the console at another host name redirects to its base URL to sign in', async () => {
   const context = await console.chromium.newContext();
   const page = await context.newPage();
   const [, port] = console.service.http.split(':');
@@ -158,7 +158,7 @@ test('the console at another host name signs in at its base URL', async () => {
   await context.close();
 });
 
-test('ten tabs whose session has ended need only one sign-in', async () => {
+test('ten tabs whose session has ended need only one new sign-in', async () => {
   const { page, tab } = await visit();
   const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => tab(start))))];
   for (const each of tabs) await each.locator('main').waitFor();
@@ -173,7 +173,7 @@ test('ten tabs whose session has ended need only one sign-in', async () => {
   }
 });
 
-test('an open page survives a restart of the server without a sign-in', async () => {
+test('an open page works after a restart of the server, without a new sign-in', async () => {
   const port = await freePort('127.0.0.1', 0);
   const listen = ['--listen', `127.0.0.1:${port}`];
   const own = await openConsole(listen);
@@ -191,7 +191,7 @@ test('an open page survives a restart of the server without a sign-in', async ()
   await stop(service);
 });
 
-test('an auth host on another site signs users in', async () => {
+test('an auth host on another site can sign users in', async () => {
   const port = await freePort('127.0.0.1', 0);
   const own = await openConsole([
     ...['--listen', `127.0.0.1:${port}`],
@@ -204,7 +204,7 @@ test('an auth host on another site signs users in', async () => {
   await own.close();
 });
 
-/** The script that asks for the status of a path, as a page of the console does. */
+/** The script that requests a path as a page of the console does, and returns the status. */
 function statusScript(path: string): string {
   return `fetch('${path}', { headers: { 'flagmeter-console': '1' } }).then((response) => response.status)`;
 }

@@ -19,7 +19,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Opens settings as a user who is new, in a browser of their own. */
+/** Opens a page of the settings as a new user in a separate browser. */
 async function visitAs(name: string, role: 'Admin' | 'User', path: string): Promise<Visit & { id: string }> {
   const email = `${name.toLowerCase()}@example.com`;
   const user = { name, email, role, password: 'from the Admin' };
@@ -29,7 +29,7 @@ async function visitAs(name: string, role: 'Admin' | 'User', path: string): Prom
   return { ...visit, id: made.id };
 }
 
-test('a member is invited by a link that is shown once, gets another role, and is removed', async () => {
+test("an Admin invites a member by a link that is shown once, changes the member's role, and removes the member", async () => {
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Invite user to this team' }).click();
   const dialog = page.getByRole('dialog');
@@ -60,7 +60,7 @@ test('a member is invited by a link that is shown once, gets another role, and i
   await page.getByRole('row', { name: 'Grace' }).waitFor({ state: 'detached' });
 });
 
-test('an API key works until it is deleted, and its secret is shown once', async () => {
+test('an API key works until it is deleted, and its secret is shown only once', async () => {
   const { page } = await console.visit('/settings/team?tab=api-keys');
   await page.getByRole('button', { name: 'Create API key' }).click();
   const dialog = page.getByRole('dialog');
@@ -77,7 +77,7 @@ test('an API key works until it is deleted, and its secret is shown once', async
   await expect(grant()).rejects.toThrow('401');
 });
 
-test('an API key for reading an application expires, in light and dark mode', async () => {
+test('an API key for reading an application expires at the chosen time, in light and dark mode', async () => {
   const name = 'Billing reader';
   const path = `/api/v2/teams/${console.credentials.teamId}/api-keys`;
   await console.manage('POST', '/api/v2/applications', 201, { name });
@@ -110,7 +110,7 @@ test('an API key for reading an application expires, in light and dark mode', as
   expect(await schemeFaults(page)).toEqual([]);
 });
 
-test('the refusal of a redirect URI is shown next to its field, and the input stays', async () => {
+test('the refusal of a redirect URI is shown next to its field, and the input is kept', async () => {
   const { page } = await console.visit('/settings/team?tab=sign-in-clients');
   await page.getByRole('button', { name: 'Create sign-in client' }).click();
   const dialog = page.getByRole('dialog');
@@ -130,7 +130,7 @@ test('the refusal of a redirect URI is shown next to its field, and the input st
 });
 
 describe('one’s own account', () => {
-  test('another session is ended, and its browser must sign in again', async () => {
+  test('a user ends another session of their account, and its browser must sign in again', async () => {
     const { page } = await visitAs('Ada', 'Admin', '/settings');
     const other = await console.visit('/settings', { signedIn: false });
     await signIn(other.page, 'ada@example.com', 'Ada-password');
@@ -148,7 +148,7 @@ describe('one’s own account', () => {
     expect(await name.inputValue()).toBe('Ada of the other browser');
   });
 
-  test('a new password requires a new sign-in', async () => {
+  test('a new password ends all sessions, and the user must sign in again', async () => {
     const { page } = await visitAs('Bob', 'User', '/settings/you');
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const change = page.getByRole('button', { name: 'Change password' });
@@ -174,7 +174,7 @@ describe('one’s own account', () => {
   });
 });
 
-test('the audit log is filtered, read in pages, and saved as CSV', async () => {
+test('the audit log is filtered, read page by page, and saved as CSV', async () => {
   const made = await console.manage('POST', '/api/v2/applications', 201, { name: 'Audited' });
   const { id } = made as { id: string };
   const access = await token(console.service.http, console.credentials);
@@ -205,7 +205,7 @@ describe.each([
   ['on a desktop, in light and dark mode', {}, schemeFaults],
   ['on a phone, in dark mode', { ...phone, colorScheme: 'dark' }, axeFaults],
 ] as const)('the settings %s', (_, screen, findFaults) => {
-  test('pass axe-core and fit the screen', async () => {
+  test('the pages of the settings pass axe-core and fit the screen', async () => {
     const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
     const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
     const access = await token(console.service.http, console.credentials);
@@ -239,7 +239,7 @@ test('an unknown page of the settings shows "Not found"', async () => {
   }
 });
 
-test('the page of a team says that the reader is not in the team', async () => {
+test('the page of a team tells the reader that they are not in the team', async () => {
   const { id } = (await console.manage('POST', '/api/v2/teams', 201, { name: 'Others' })) as { id: string };
   const { page } = await visitAs('Eva', 'User', `/settings/team?team=${id}`);
   await page.getByRole('heading', { name: 'Not in your teams' }).waitFor();

@@ -26,7 +26,7 @@ async function open(name: string, fields: object = {}) {
   return { id, page, path: `/api/v2/applications/${id}` };
 }
 
-/** Sends a server's report. @returns the status of the response */
+/** Sends a report as a server. @returns the status of the response */
 async function report(key: string): Promise<number> {
   const response = await fetch(`${console.origin}/api/usage/stats`, {
     method: 'POST',
@@ -36,7 +36,7 @@ async function report(key: string): Promise<number> {
   return response.status;
 }
 
-/** Creates a Backend key in the page. @returns the text of the key, which the dialog still shows */
+/** Creates a Backend key on the page. @returns the text of the key, which the open dialog still shows */
 async function createBackendKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
@@ -48,7 +48,7 @@ async function createBackendKey(page: Page, name: string): Promise<string> {
 }
 
 describe('keys', () => {
-  test('the text of a Backend key is shown once, when its application is created', async () => {
+  test('the text of a Backend key is shown only once, when its application is created', async () => {
     const { page } = await console.visit('/settings/applications');
     await page.getByRole('button', { name: 'Create application' }).click();
     const dialog = page.getByRole('dialog');
@@ -60,7 +60,7 @@ describe('keys', () => {
     await expect.poll(() => environments.allInnerTexts()).toEqual(['Production', 'Test']);
     const key = await createBackendKey(page, 'Billing');
     expect(key).toMatch(/^fm_be_\w{40}$/);
-    // Neither the first nor a second Escape closes the dialog.
+    // Pressing Escape once or twice does not close the dialog.
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').locator('code').innerText()).toBe(key);
@@ -72,7 +72,7 @@ describe('keys', () => {
     expect(await report(key)).toBe(200);
   });
 
-  test('both keys work after a rotation until the old key is deleted', async () => {
+  test('the old and the new key both work during a rotation, until the old key is deleted', async () => {
     const { page } = await open('Rotated');
     const old = await createBackendKey(page, 'Server');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -127,7 +127,7 @@ describe('keys', () => {
 });
 
 describe('allowed origins', () => {
-  test('the form previews, saves, tests and removes origins', async () => {
+  test('the form for allowed origins previews, saves, tests and removes origins', async () => {
     const { page, path } = await open('Origins');
     const field = page.getByLabel('New origin');
     await field.fill('https://*.shop.example');
@@ -149,7 +149,7 @@ describe('allowed origins', () => {
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
 
-  test('a refusal is shown next to the field', async () => {
+  test('the refusal of an allowed origin is shown next to its field', async () => {
     const { page } = await open('Refused');
     const field = page.getByLabel('New origin');
     await field.fill('https://shop.example/cart');
@@ -163,7 +163,7 @@ describe('allowed origins', () => {
   });
 });
 
-test('the refusal of a duplicate name is next to its field, and only its name deletes an environment', async () => {
+test('the refusal of a duplicate environment name is next to its field, and deletion requires typing the name', async () => {
   const { page, path } = await open('Environments', { environments: ['Production', 'Staging'] });
   const field = page.getByLabel('New environment');
   await field.fill('Staging');
@@ -191,7 +191,7 @@ describe('a conflict with another change', () => {
   test.each([
     ['Discard my changes', 'Theirs'],
     ['Save my changes', 'Mine'],
-  ])('"%s" results in %s', async (choice, left) => {
+  ])('the choice "%s" saves %s if someone else has changed the same setting', async (choice, left) => {
     const { page, path } = await open('Contested');
     const toggle = page.getByLabel('Accept client-generated identities for metrics');
     await console.manage('PATCH', path, 200, { name: 'Theirs', acceptClientIdentities: true });
@@ -213,7 +213,7 @@ describe('a conflict with another change', () => {
   });
 });
 
-test('the form keeps its input while the server is down, and saves it afterwards', async () => {
+test('a settings form keeps its input while the server is down, and saves it afterwards', async () => {
   const { data } = console.service;
   const other = await openConsole();
   onTestFinished(() => other.close());
@@ -234,7 +234,7 @@ test('the form keeps its input while the server is down, and saves it afterwards
   await page.getByRole('heading', { name: 'Team Renamed in the dark' }).waitFor();
 });
 
-test('the rate of an application is set, and reset to the default', async () => {
+test('the rate limit of an application can be changed, and reset to the default', async () => {
   const { page, path } = await open('Fast');
   const rate = page.getByLabel('Packets and reports per second');
   const burst = page.getByLabel('Burst size in packets and reports');
@@ -254,7 +254,7 @@ test('the rate of an application is set, and reset to the default', async () => 
   await expect.poll(() => console.manage('GET', path, 200)).toMatchObject({ rate: null, burst: 5 });
 });
 
-test('an application is deleted by its name, and its keys stop working', async () => {
+test('an application is deleted after its name is typed, and its keys stop working', async () => {
   const { page, id } = await open('Doomed');
   const key = await createBackendKey(page, 'Server');
   await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -267,7 +267,7 @@ test('an application is deleted by its name, and its keys stop working', async (
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
 });
 
-test('the limit of the plan is shown next to the field', async () => {
+test('the limit of the pricing tier is shown next to the field', async () => {
   const other = await openConsole();
   onTestFinished(() => other.close());
   const team = `/api/v2/teams/${other.credentials.teamId}`;

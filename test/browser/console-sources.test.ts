@@ -20,7 +20,7 @@ const { test } = needing('chromium-headless-shell');
 
 const run = promisify(execFile);
 
-/** SDKs that take their exporters' settings from the environment. */
+/** Programs whose SDKs read the settings of their exporters from the environment. */
 const logsSdk = `import { logs } from '@opentelemetry/api-logs';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
@@ -43,7 +43,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Opens the steps of a kind of sender in a new application. */
+/** Opens the Connect page of a new application for a kind of sender. */
 async function connect(use: string, options: VisitOptions = {}) {
   const { application, packet } = await openSender(console_, 'Shop');
   const visit = await console_.visit(`/apps/${application}/Production/connect?use=${use}`, options);
@@ -62,13 +62,13 @@ function bucket(feature: string): string {
 }
 
 needing('chromium-headless-shell', 'nginx').test(
-  'Unleash: the refused token is adopted, and the proxy rule forwards the first bucket',
+  'the Connect page for Unleash adopts the refused token, and its proxy rule forwards the first bucket',
   async () => {
     const { page, packet } = await connect('unleash');
     expect(await axeFaults(page)).toEqual([]);
-    await packet({ search: { on: [7] } }); // Not of this kind of sender.
+    await packet({ search: { on: [7] } }); // This packet is from another kind of sender.
     const token = `default:production.${'a'.repeat(56)}`;
-    // The rule as a reader pastes it: the upstream next to the server block, and the rest into the block.
+    // A reader pastes the upstream next to the server block, and the rest of the rule into the block.
     const [upstream, location] = (await page.locator('.connect-text').textContent())!.split('\n\n');
     const tls = 'ssl_certificate /etc/nginx/flagmeter.crt; ssl_certificate_key /etc/nginx/flagmeter.key;';
     const text = `${upstream}\nserver { listen 443 ssl; ${tls}\n${location}\nlocation / { return 404; } }\n`;
@@ -96,7 +96,7 @@ needing('chromium-headless-shell', 'nginx').test(
   },
 );
 
-test('Unleash: each proxy gets a rule with the address of the metrics host, and a token is adopted once', async () => {
+test('each proxy for Unleash gets a rule with the address of the metrics host, and a token is adopted once', async () => {
   const { page, application } = await connect('own');
   await page.getByRole('link', { name: 'I use Unleash' }).press('Enter');
   await page.getByText('2. The token of the services').waitFor();
@@ -120,7 +120,7 @@ test('Unleash: each proxy gets a rule with the address of the metrics host, and 
   await page.getByRole('alert').getByText('must have 16 to 512').waitFor();
 });
 
-test('Unleash: an adopted token that can be guessed has a warning, also in the list of keys', async () => {
+test('an adopted Unleash token that can be guessed has a warning, which the list of keys shows too', async () => {
   const { page, application } = await connect('unleash');
   const token = 'default:production.our-usual-password-1';
   await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
@@ -134,7 +134,7 @@ test('Unleash: an adopted token that can be guessed has a warning, also in the l
   expect(await page.getByRole('button', { name: /^(Rotate|Replace) key Adopted/ }).count()).toBe(0);
 });
 
-/** Returns the lines under a name, as a reader copies them. */
+/** Returns the lines below a heading, as a reader would copy them. */
 async function readLines(page: Page, name: string): Promise<string> {
   return (await page.getByRole('region', { name: `The ${name}`, exact: true }).textContent())!;
 }
@@ -142,7 +142,7 @@ async function readLines(page: Page, name: string): Promise<string> {
 const counted = (page: Page) => page.getByRole('list', { name: 'Counted flags' }).textContent();
 
 needing('chromium-headless-shell', openFeatureSdks).test(
-  'OpenFeature: the shown code counts on a server and on a page',
+  'the code that the Connect page shows for OpenFeature counts on a server and on a web page',
   async () => {
     const { page, context } = await connect('openfeature');
     await page.getByRole('button', { name: 'Create Backend key' }).click();
@@ -173,14 +173,14 @@ await meter.flush();`;
   },
 );
 
-/** Runs a program with the variables that the page shows. */
+/** Runs a program with the environment variables that the page shows. */
 const runWith = (variables: string, path: string) =>
   run('bash', ['-c', `${variables}\nexec "${process.execPath}" ${path}`]);
 
 const sourcesModules = { why: skippedWorkspaces.get('test/sources') };
 
 needing('chromium-headless-shell', sourcesModules).test(
-  'OpenTelemetry: the shown variables and code send events and sums, which are counted',
+  'the settings that the Connect page shows for OpenTelemetry send events and sums, which are counted',
   async () => {
     const { page } = await connect('opentelemetry');
     const wrong = { method: 'POST', headers: headers('fm_be_wrong'), body: '{}' };
@@ -214,7 +214,7 @@ await sdk.shutdown();`;
   },
 );
 
-/** Returns the script of a provider, as in a program. */
+/** Returns the script of an OpenFeature provider, as a program would load it. */
 function providerScript(name: string): string {
   const flags = { [name]: { disabled: false, variants: { on: true }, defaultVariant: 'on' } };
   return `const provider = new InMemoryProvider(${JSON.stringify(flags)});`;

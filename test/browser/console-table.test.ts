@@ -34,7 +34,7 @@ const row = (page: Page, index: number) => page.locator(`[data-index="${index}"]
 const cell = (page: Page, index: number, key: string) => row(page, index).locator(`.vcell-${key}`);
 
 describe('a click on a row', () => {
-  test('opens the flag of the row in any column', async () => {
+  test('a click in any column of a row opens the flag of the row', async () => {
     const { page } = await console.visit(featuresAddress());
     for (const key of ['checks', 'state', 'variants']) {
       await cell(page, 1, key).click();
@@ -43,7 +43,7 @@ describe('a click on a row', () => {
     }
   });
 
-  test('opens a new tab with Ctrl or with the middle button', async () => {
+  test('a click on a row with Ctrl or the middle button opens a new tab', async () => {
     const { page, context } = await console.visit(featuresAddress());
     const ways: Parameters<Locator['click']>[0][] = [{ modifiers: ['Control'] }, { button: 'middle' }];
     for (const how of ways) {
@@ -54,7 +54,7 @@ describe('a click on a row', () => {
     expect(new URL(page.url()).pathname).toBe(featuresAddress());
   });
 
-  test('opens nothing after selecting text', async () => {
+  test('a click that ends a selection of text does not open the row', async () => {
     const { page } = await console.visit(featuresAddress());
     await page.locator('.chart canvas').waitFor();
     await cell(page, 1, 'state').scrollIntoViewIfNeeded();
@@ -69,7 +69,7 @@ describe('a click on a row', () => {
 });
 
 describe('the printed page', () => {
-  test.each(['light', 'dark'] as const)('shows all rows and no navigation, in the %s theme', async (theme) => {
+  test.each(['light', 'dark'] as const)('the printed page shows all rows in the %s theme', async (theme) => {
     const { page } = await console.visit(featuresAddress(), { colorScheme: theme });
     await row(page, 0).waitFor();
     await page.locator('.chart canvas').waitFor();
@@ -88,7 +88,7 @@ describe('the printed page', () => {
   });
 });
 
-test('each user selects and orders the columns, and can restore the default', async () => {
+test('each user can select and order the columns of the table, and restore the default', async () => {
   const { page, tab } = await console.visit(featuresAddress());
   const heads = (page: Page) => page.getByRole('columnheader').allInnerTexts();
   await row(page, 0).waitFor();
@@ -121,7 +121,7 @@ describe('selected flags', () => {
   const feature = (name: string) =>
     console.manage('GET', `/api/v2/applications/${shop.application}/features/${name}`, 200);
 
-  test('a change applies to all selected flags, and can be undone', async () => {
+  test('a bulk change applies to all selected flags, and can be undone', async () => {
     const { page } = await console.visit(featuresAddress());
     await page.getByLabel('Select flag flag-0', { exact: true }).click();
     await page.getByLabel('Select flag flag-3', { exact: true }).click({ modifiers: ['Shift'] });
@@ -135,7 +135,7 @@ describe('selected flags', () => {
     expect(await feature('flag-2')).toMatchObject({ permanent: false });
   });
 
-  test('the keyboard selects flags, and the failure of one change does not stop the others', async () => {
+  test('the keyboard selects flags, and a bulk change continues after the failure of one flag', async () => {
     const { page } = await console.visit(featuresAddress('?search=flag-5'));
     await row(page, 0).focus();
     await page.keyboard.press('Space');
@@ -153,7 +153,7 @@ describe('selected flags', () => {
   });
 });
 
-test('a view is saved, opened from its link, updated and deleted', async () => {
+test('a view is saved, opened by its link, updated and deleted', async () => {
   const { page } = await console.visit(featuresAddress('?search=flag-1&sort=flag'));
   const menu = page.getByRole('button', { name: 'Views' });
   await menu.click();
@@ -181,7 +181,7 @@ test('a view is saved, opened from its link, updated and deleted', async () => {
   await expect.poll(() => link.count()).toBe(0);
 });
 
-test('a chart is saved as an image on a light ground, also from the dark theme', async () => {
+test('a chart is saved as an image on a light background, even in the dark theme', async () => {
   const { page } = await console.visit(featuresAddress(), { colorScheme: 'dark' });
   await page.getByRole('button', { name: /^Download: Checks/ }).click();
   const [download] = await Promise.all([
@@ -206,7 +206,7 @@ test('a chart is saved as an image on a light ground, also from the dark theme',
   expect(drawn).toEqual(['255,255,255,255', true]);
 });
 
-test('environments are shown side by side', async () => {
+test('the overview shows several environments next to each other', async () => {
   await shop.packet({ 'flag-7': { on: [5], off: [15] } }, 'Staging');
   const { page } = await console.visit(featuresAddress('?search=flag-7'));
   await page.getByRole('button', { name: 'All environments' }).click();
@@ -220,7 +220,7 @@ test('environments are shown side by side', async () => {
   await page.getByRole('grid', { name: 'Flags', exact: true }).waitFor();
 });
 
-test('the table with all of its default columns fits the page, or becomes compact', async () => {
+test('the table with all default columns fits the page, or becomes compact', async () => {
   const feature = `/api/v2/applications/${shop.application}/features/flag-1`;
   const patch = { owners: [{ type: 'text', name: 'Payments' }], split: { on: 1, off: 1 } };
   await console.manage('PATCH', feature, 200, patch);

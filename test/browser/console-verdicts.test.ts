@@ -15,7 +15,7 @@ let console: Console;
 let shop: Sender;
 let billing: Sender;
 
-/** Fills in a used flag, a flag whose report is 40 days late, a flag that was only declared, and a misspelt flag. */
+/** Fills in a used flag, a flag last reported 40 days ago, a flag that was only declared, and a misspelt flag. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
   for (const name of ['checkout', 'old-banner', 'next-year'])
@@ -70,7 +70,7 @@ async function keep(page: Page, name: string): Promise<void> {
 }
 
 describe('the verdict', () => {
-  test('the table shows verdicts, filters by verdict, and agrees with the page of the flag', async () => {
+  test('the table of flags shows verdicts and filters by verdict, and agrees with the page of a flag', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await findRow(page, 'old-banner').getByText('cannot tell').waitFor();
     const misspelt = findRow(page, 'chekcout').getByText('undeclared – did you mean checkout?');
@@ -85,7 +85,7 @@ describe('the verdict', () => {
     await page.getByText(/still names it in Production, at earlier times: a clock might be wrong\./).waitFor();
   });
 
-  test('warns about an undeclared flag, and links to the similar declared flag', async () => {
+  test('the page of an undeclared flag warns about it, and links to the similar declared flag', async () => {
     const { page } = await console.visit(featureAddress(shop, 'chekcout'));
     await page.locator('.flag-verdict.panel-warn').waitFor();
     await page.getByText('and might be misspelt').waitFor();
@@ -95,7 +95,7 @@ describe('the verdict', () => {
 });
 
 describe('a source that reports checks only', () => {
-  test('the API names the source, and no verdict changes', async () => {
+  test('the API names a source that reports checks only, and this source changes no verdict', async () => {
     const below = `/api/v2/applications/${billing.application}`;
     const overview = (await console.manage('GET', `${below}/overview?environment=Production`, 200)) as Overview;
     expect(overview).toMatchObject({
@@ -120,7 +120,7 @@ describe('a source that reports checks only', () => {
     expect(other).toMatchObject({ checksOnly: [] });
   });
 
-  test('the console names the source instead of showing counts of 0', async () => {
+  test('the console names a source that reports checks only, instead of showing counts of 0', async () => {
     const { page } = await console.visit(featuresAddress(billing));
     const tiles = page.getByRole('group', { name: 'What the chart shows' });
     const used = tiles.getByRole('button', { name: /^Used/ });
@@ -137,7 +137,7 @@ describe('a source that reports checks only', () => {
   });
 });
 
-test('passes axe-core in light and dark mode', async () => {
+test('the verdicts in the console pass axe-core in light and dark mode', async () => {
   const { page } = await console.visit(featuresAddress(shop));
   await findRow(page, 'old-banner').waitFor();
   await keep(page, 'verdicts');

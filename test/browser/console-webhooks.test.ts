@@ -23,7 +23,7 @@ async function checkThemes(page: Page): Promise<void> {
   expect(await schemeFaults(page)).toEqual([]);
 }
 
-test('a webhook is created, tested, redelivered, given a new secret and deleted', async () => {
+test('the settings page creates, tests, redelivers and deletes a webhook, and gives it a new secret', async () => {
   const receiver = await openReceiver();
   const { page } = await console.visit('/settings/team?tab=webhooks');
   await page.getByRole('button', { name: 'Create webhook' }).click();
@@ -71,7 +71,7 @@ test('a webhook is created, tested, redelivered, given a new secret and deleted'
   await expect.poll(() => page.getByRole('link', { name: 'Chat' }).count()).toBe(0);
 });
 
-test('a webhook for an issue tracker is created, its test is shown in both themes, and its format is changed', async () => {
+test('a webhook for an issue tracker is created and tested in both themes, and its format is changed', async () => {
   const receiver = await openReceiver((response) => void response.writeHead(422).end('no such project'));
   const { page } = await console.visit('/settings/team?tab=webhooks');
   await page.getByRole('button', { name: 'Create webhook' }).click();

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 let people = 0;
 
-/** Invites a user. @returns the path of the link, with its secret */
+/** Invites a user. @returns the path of the invitation link, including its secret */
 async function invite(): Promise<string> {
   const user = { name: `Guest ${++people}`, email: `guest${people}@example.com` };
   const made = (await console.manage('POST', '/api/v2/users', 201, user)) as { invitation: { url: string } };
@@ -29,7 +29,7 @@ async function invite(): Promise<string> {
 }
 
 describe('the link of an invitation', () => {
-  test('leads to the console, and its secret stays out of every request address', async () => {
+  test('the link of an invitation leads to the console, and no request address contains its secret', async () => {
     const path = await invite();
     const secret = path.split('#')[1]!;
     const { page, context } = await console.visit('/connect/invitation', { signedIn: false });
@@ -46,7 +46,7 @@ describe('the link of an invitation', () => {
     expect(console.service.stderr()).not.toContain(secret);
   });
 
-  test('works without JavaScript if the user pastes the link', async () => {
+  test('an invitation without JavaScript works if the user pastes the link', async () => {
     const link = `${console.origin}${await invite()}`;
     const options = { signedIn: false, javaScriptEnabled: false };
     const { page } = await console.visit('/connect/invitation', options);
@@ -63,7 +63,7 @@ describe('the link of an invitation', () => {
     expect((await page.context().cookies()).map(({ name }) => name)).toContain('flagmeter');
   });
 
-  test('the pages of the link are accessible in light and dark mode, also on a phone', async () => {
+  test('the pages of an invitation are accessible in light and dark mode, even on a phone', async () => {
     const { page } = await console.visit(await invite(), { ...phone, signedIn: false });
     await page.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
     expect(await schemeFaults(page)).toEqual([]);
@@ -76,7 +76,7 @@ describe('the link of an invitation', () => {
   });
 });
 
-test('an administrator resets a password by a link, and withdraws another link', async () => {
+test('an administrator creates a link that resets a password, and withdraws another link', async () => {
   await console.manage('POST', '/api/v2/users', 201, {
     name: 'Hopper',
     email: 'hopper@example.com',

@@ -53,7 +53,7 @@ describe("the web SDK with flagmeter's hook", () => {
     cleanUp();
   });
 
-  /** Opens a page that reports to an environment of its own, as `app`, through a host of its own. */
+  /** Opens a page with the SDK as `app`. The page has its own environment and its own metrics host. */
   async function open(options: object = {}, script = '') {
     const environment = await createEnvironment(owner);
     const host = await startUnreliableHost(owner.http);
@@ -70,7 +70,7 @@ describe("the web SDK with flagmeter's hook", () => {
   const evaluate = (times: number) => `for (let each = 0; each < ${times}; each += 1)
     app.client.getBooleanValue('checkout', false);`;
 
-  test('counts each evaluation by variant, and each tracking event as a use', async () => {
+  test('the OpenFeature hook counts each evaluation by variant, and each tracking event as a use', async () => {
     const { page, environment } = await open();
     await page.evaluate(`(() => {
       ${evaluate(3)}
@@ -94,7 +94,7 @@ describe("the web SDK with flagmeter's hook", () => {
       ['the server is unreachable', 'refuse'],
       ['the server responds with 503', 503],
       ['the server responds with 429', 429],
-    ])('counts evaluations once while %s', async (_, behaviour) => {
+    ])('the OpenFeature hook counts evaluations once, even if %s for a while', async (_, behaviour) => {
       const { page, host, environment } = await open({ seconds: 1 });
       host.behave(behaviour);
       await page.evaluate(evaluate(100));
@@ -107,7 +107,7 @@ describe("the web SDK with flagmeter's hook", () => {
       await page.close();
     });
 
-    test('counts a packet twice if its response is lost', async () => {
+    test('the OpenFeature hook sends a packet again if its response is lost, so the packet is counted twice', async () => {
       const { page, host, environment } = await open({ seconds: 3600 });
       host.behave('lose', 'forward');
       await page.evaluate(evaluate(100));
@@ -125,7 +125,7 @@ describe("the web SDK with flagmeter's hook", () => {
     ['closed', close, ''],
     ['closed, without `keepalive`', close, 'delete Request.prototype.keepalive'],
     ['closed, without beacons', close, 'delete Navigator.prototype.sendBeacon'],
-  ])('sends waiting counts when the page is %s', async (_, leave, script) => {
+  ])('the OpenFeature hook sends waiting counts when the page is %s', async (_, leave, script) => {
     const { page, environment } = await open({ seconds: 3600 }, script);
     await page.evaluate(evaluate(100));
     await leave(page);
@@ -134,7 +134,7 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.close();
   });
 
-  test('sends waiting counts when the page is closed after an outage', async () => {
+  test('the OpenFeature hook sends waiting counts when the page is closed after an outage', async () => {
     const { page, host, environment } = await open({ seconds: 3600 });
     host.behave(503, 'forward');
     await page.evaluate(evaluate(100));
@@ -145,14 +145,14 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.close();
   });
 
-  test('sends waiting counts when OpenFeature is closed', async () => {
+  test('the OpenFeature hook sends waiting counts when OpenFeature is closed', async () => {
     const { page, environment } = await open({ seconds: 3600 });
     await page.evaluate(`(() => { ${evaluate(5)} return app.OpenFeature.close(); })()`);
     expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 5, 0]] });
     await page.close();
   });
 
-  test('counts evaluations once across a restart of the server', async () => {
+  test('the OpenFeature hook counts evaluations once, even if the server restarts', async () => {
     const { page, host, environment } = await open({ seconds: 1 });
     await page.evaluate(evaluate(100));
     await page.evaluate('app.meter.flush()');

@@ -13,13 +13,13 @@ import { type Console, openConsole } from './support/console.ts';
 const { describe, test } = needing('chromium-headless-shell');
 
 let shop: Console;
-/** An empty page of another site, on any host name. */
+/** The attacker's server, which has an empty page on any host name. */
 let evil: Server;
 let authUrl: string;
 
 beforeAll(async () => {
   const port = await freePort('127.0.0.1', 0);
-  // Browsers treat host names below localhost as secure, and bind passkeys to the whole name.
+  // Browsers consider host names below localhost secure. They bind a passkey to the complete host name.
   authUrl = `http://auth.localhost:${port}`;
   shop = await openConsole(['--listen', `127.0.0.1:${port}`, '--auth-url', authUrl, '--base-url', authUrl]);
   evil = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Win'));
@@ -40,7 +40,7 @@ beforeEach(async () => {
   for (const { id } of items) await shop.manage('DELETE', `${path}/${id}`, 204);
 });
 
-/** Chromium's virtual authenticator, plugged into a page. */
+/** A virtual authenticator of Chromium, connected to a page. */
 interface Device {
   readonly session: CDPSession;
   readonly authenticatorId: string;
@@ -63,7 +63,7 @@ async function plugIn(page: Page, options: object = {}): Promise<Device> {
   return { session, authenticatorId };
 }
 
-/** A page of the auth host that only a signed-in user sees, in a browser of its own. */
+/** A page of the auth host that only signed-in users see. */
 const protectedPath = '/connect/passkey';
 
 async function newPage(): Promise<Page> {
@@ -78,7 +78,7 @@ async function typePassword(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** A browser whose authenticator has a passkey of the Admin, signed out again. */
+/** Opens a browser whose authenticator has a passkey of the Admin. The Admin is signed out again. */
 async function withPasskey(): Promise<{ page: Page; device: Device }> {
   const page = await newPage();
   await page.goto(authUrl + protectedPath);
@@ -86,14 +86,14 @@ async function withPasskey(): Promise<{ page: Page; device: Device }> {
   await page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
   const device = await plugIn(page);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
-  // The console signs in by redirects. Opening the next page earlier would interrupt them.
+  // The console signs in by redirects. Opening another page before they end would interrupt them.
   await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
   await page.goto('about:blank');
   await page.context().clearCookies();
   return { page, device };
 }
 
-/** Touches the passkey button of the sign-in page. Without a touch, browsers would use a passkey by themselves. */
+/** Clicks the passkey button. Touches are off until then, because browsers would use a passkey by themselves. */
 async function enter(page: Page, { session, authenticatorId }: Device): Promise<void> {
   const touch = (enabled: boolean) =>
     session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
@@ -110,7 +110,7 @@ async function getCredential({ session, authenticatorId }: Device) {
   return credentials[0]!;
 }
 
-/** The script of an evil page: asks the visitor's passkey to sign a challenge, as the sign-in page does. */
+/** The attacker's script. Like the sign-in page, it asks the visitor's passkey to sign a challenge. */
 const ask = `async ({ challenge, rpId }) => {
   const bytes = (text) =>
     Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0));
@@ -139,7 +139,7 @@ describe('the sign-in page', () => {
     ['signs with another key', { isBogusSignature: true }],
     ['has not verified its user', { isBadUV: true }],
     ['was not touched', { isBadUP: true }],
-  ])('rejects a device that %s', async (_, bits) => {
+  ])('the sign-in page rejects a passkey device that %s', async (_, bits) => {
     const { page, device } = await withPasskey();
     const { session, authenticatorId } = device;
     await session.send('WebAuthn.setResponseOverrideBits', { authenticatorId, ...bits });
@@ -150,7 +150,7 @@ describe('the sign-in page', () => {
     await inside(page);
   });
 
-  test('rejects the copy of a device if the device was used after it was copied', async () => {
+  test('the sign-in page rejects a copied passkey device if the original was used after copying', async () => {
     const { page, device } = await withPasskey();
     const copied = await getCredential(device);
     await enter(page, device);
@@ -163,7 +163,7 @@ describe('the sign-in page', () => {
     await thief.getByRole('alert').getByText('a copy of it might be in use').waitFor();
   });
 
-  test('rejects a device that did not verify its user because the page was changed', async () => {
+  test('the sign-in page rejects a device that did not verify its user because a script changed the page', async () => {
     const { page, device } = await withPasskey();
     await page.addInitScript(`
       const { get } = CredentialsContainer.prototype;
@@ -177,7 +177,7 @@ describe('the sign-in page', () => {
     await unknownPasskey(page);
   });
 
-  test('rejects a recorded sign-in', async () => {
+  test('the sign-in page rejects a recorded sign-in with a passkey', async () => {
     const { page, device } = await withPasskey();
     const [recorded] = await Promise.all([
       page.waitForRequest((request) => request.method() === 'POST'),
@@ -195,7 +195,7 @@ describe('the sign-in page', () => {
     expect(replay.headers.get('location')).toBeNull();
   });
 
-  test('offers no way around the second factor to a browser without passkeys', async () => {
+  test('the sign-in page requires the second factor even if the browser has no passkeys', async () => {
     const { page } = await withPasskey();
     await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
     await page.addInitScript('delete window.PublicKeyCredential');
@@ -209,7 +209,7 @@ describe('the sign-in page', () => {
 });
 
 describe('an evil site', () => {
-  /** The response that an evil page gets from a visitor's passkey to the challenge of the attacker's browser. */
+  /** Returns the response that an attacker's page gets from a passkey to the challenge of the attacker's browser. */
   async function relay(host: string) {
     const { device } = await withPasskey();
     const attacker = new TestBrowser(shop.service.http, '127.0.0.1');
@@ -222,7 +222,7 @@ describe('an evil site', () => {
     return { attacker, answer: await page.evaluate(`(${ask})(${JSON.stringify(options)})`) };
   }
 
-  test('fails to sign in with a response from a subdomain', async () => {
+  test('an attacker cannot sign in with a passkey response from a subdomain of the auth host', async () => {
     const { attacker, answer } = await relay('evil.auth.localhost');
     expect(answer).toHaveProperty('signature');
     const page = await attacker.submit({ action: 'passkey', ...(answer as Record<string, string>) });
@@ -230,12 +230,12 @@ describe('an evil site', () => {
     expect(page.error).toContain('This passkey is unknown here');
   });
 
-  test('receives no response on another domain', async () => {
+  test('an attacker on another domain gets no response from a passkey', async () => {
     const { answer } = await relay('evil.localhost');
     expect(answer).toBe('SecurityError');
   });
 
-  test('a frame of another site does not show the page', async () => {
+  test('a frame of another site does not show the passkey page', async () => {
     const page = await newPage();
     const { port } = evil.address() as AddressInfo;
     await page.goto(`http://evil.localhost:${port}/`);

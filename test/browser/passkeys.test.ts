@@ -16,7 +16,7 @@ let shop: Console;
 
 beforeAll(async () => {
   const port = await freePort('127.0.0.1', 0);
-  // The console is on another site than the sign-in page.
+  // The console and the sign-in page are on different sites.
   shop = await openConsole([
     ...['--listen', `127.0.0.1:${port}`],
     ...['--auth-url', `http://localhost:${port}`, '--base-url', `http://127.0.0.1:${port}`],
@@ -33,7 +33,7 @@ interface VirtualAuthenticator {
   touch(enabled: boolean): Promise<unknown>;
 }
 
-/** Plugs in a virtual authenticator. By default it verifies its user and stores discoverable credentials. */
+/** Connects a virtual authenticator to a page. By default, it verifies its user and stores discoverable credentials. */
 async function plugIn(page: Page, options: object = {}): Promise<VirtualAuthenticator> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -51,7 +51,7 @@ async function plugIn(page: Page, options: object = {}): Promise<VirtualAuthenti
   return { touch: (enabled) => session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }) };
 }
 
-/** Adds a passkey from the page of the reader's account. */
+/** Adds a passkey on the reader's account page. */
 async function addFrom(page: Page, name: string): Promise<void> {
   await page.getByRole('link', { name: 'Add passkey' }).click();
   await page.getByLabel('Name (optional)').fill(name);
@@ -59,7 +59,7 @@ async function addFrom(page: Page, name: string): Promise<void> {
   await page.getByRole('row', { name }).waitFor();
 }
 
-/** Signs out in the browser, and opens the page of the account, which asks for a sign-in. */
+/** Signs out in the browser, and opens the account page, which requires a new sign-in. */
 async function signOut(page: Page): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${shop.origin}/settings/you`);
@@ -68,7 +68,7 @@ async function signOut(page: Page): Promise<void> {
 const account = (page: Page) => page.getByRole('heading', { name: 'You', exact: true });
 const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' });
 
-test('a passkey is added, renamed, signs its user in without a password, and is removed', async () => {
+test('a user adds a passkey, renames it, signs in with it without a password, and removes it', async () => {
   const { page } = await shop.visit('/settings/you', { ownSession: true });
   const { touch } = await plugIn(page);
   await addFrom(page, 'Laptop');
@@ -101,10 +101,10 @@ test('a passkey is added, renamed, signs its user in without a password, and is 
   await page.getByRole('alert').getByText('This passkey is unknown here').waitFor();
 });
 
-/** A security key without a PIN: it verifies no user, and stores no credentials. */
+/** A security key without a PIN. It does not verify its user, and stores no credentials. */
 const securityKey = { transport: 'usb', hasResidentKey: false, hasUserVerification: false, isUserVerified: false };
 
-test('a security key is the second factor, and its pages are accessible and work by keyboard', async () => {
+test('a security key works as the second factor, and its pages are accessible and work by keyboard', async () => {
   await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
   const { page } = await shop.visit('/settings/you', { signedIn: false });
   await plugIn(page, securityKey);
@@ -138,7 +138,7 @@ async function typePassword(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Removes the passkeys of the Admin, and the policy. */
+/** Removes the passkeys of the Admin, and the policy for second factors. */
 async function removeAll(): Promise<void> {
   await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'optional' });
   const { items } = (await shop.manage('GET', '/api/v2/users', 200)) as { items: { id: string }[] };

@@ -20,7 +20,7 @@ import { connectChromium } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 import { openWithSnippet } from './support/snippet-page.ts';
 
-/** A page that counts while the server behind a proxy restarts. */
+/** A page sends counts while the server behind a proxy restarts. */
 
 let chromium: Awaited<ReturnType<typeof connectChromium>>;
 let browser: BrowserContext;
@@ -41,7 +41,7 @@ const restarts = 3;
 
 for (const kind of proxyKinds)
   needing('chromium-headless-shell', kind).test(
-    `nothing is lost while the server behind ${kind} restarts`,
+    `no count is lost while the server behind ${kind} restarts`,
     async () => {
       const data = `${freshDirectory()}/data`;
       const credentials = await prepare(data);
@@ -56,7 +56,7 @@ for (const kind of proxyKinds)
       const url = `https://localhost:${proxy.port}`;
       const options = { key, environment: 'Production' };
       const { page } = await openWithSnippet(browser, pages, url, options, { path: `/${kind}` });
-      /** The status of a packet that needs a preflight; 0 if the page cannot read it. */
+      /** Returns the status of a packet that needs a preflight; 0 if the page cannot read the response. */
       const status = () =>
         page.evaluate(
           ([to, body]) =>

@@ -19,12 +19,12 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Generates a code of the authenticator app, some time steps from now. */
+/** Generates the authenticator app's code for a later time. @param steps number of time steps from now */
 function generateCode(secret: string, steps = 0): string {
   return TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: Date.now() + steps * 30_000 });
 }
 
-/** Signs out in the browser, and enters the password again. */
+/** Signs out in the browser, and signs in again as far as the second factor. */
 async function enter(page: Page, email: string, password: string): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${shop.origin}/settings/you`);
@@ -44,7 +44,7 @@ async function expectAccessible(page: Page): Promise<void> {
 }
 
 describe('two-step verification', () => {
-  test('a user sets up an authenticator app, and signs in with its code and with a recovery code', async () => {
+  test('a user sets up an authenticator app, and signs in with a code of the app and with a recovery code', async () => {
     const email = 'grace@example.com';
     const first = 'chosen by somebody else';
     const password = 'a long phrase of their own';
@@ -91,7 +91,7 @@ describe('two-step verification', () => {
     await page.getByText('No authenticator app is set up').waitFor();
   });
 
-  test('an administrator changes the policy, and sees how a user signs in', async () => {
+  test('an administrator changes the policy for second factors, and sees which factors a user has', async () => {
     const { page } = await shop.visit('/settings/sign-in');
     const rule = page.getByLabel('Who needs a second factor');
     await rule.selectOption('admins');

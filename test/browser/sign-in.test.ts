@@ -53,11 +53,11 @@ function authorizeAddress(redirect_uri: string, parameters: Parameters = {}): st
 interface Visit {
   readonly page: Page;
   readonly callback: CallbackServer;
-  /** Errors of the browser, above all violations of its policies. */
+  /** Errors in the browser's console, above all violations of its policies. */
   readonly complaints: readonly string[];
 }
 
-/** Opens the sign-in page in a browser of its own; without JavaScript unless the options say otherwise. */
+/** Opens the sign-in page in a new browser context. JavaScript is disabled unless the options enable it. */
 async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
   const callback = await startCallbackServer();
   const context = await chromium.newContext({ javaScriptEnabled: false, ...options });
@@ -74,7 +74,7 @@ async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
   return { page, callback, complaints };
 }
 
-/** Fills in the page and sends it. */
+/** Fills in the sign-in page and submits it. */
 async function send(page: Page, password = credentials.adminPassword, email = credentials.adminEmail): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
@@ -93,7 +93,7 @@ async function exchange(code: string | undefined, redirectUri: string): Promise<
 }
 
 describe('the sign-in page on a phone without JavaScript', () => {
-  test('a user signs in, and their program gets a valid code', async () => {
+  test("a user signs in on a phone without JavaScript, and the user's program gets a valid code", async () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page);
     await page.getByText('You can close this page').waitFor();
@@ -105,16 +105,16 @@ describe('the sign-in page on a phone without JavaScript', () => {
     expect(others).toEqual([]);
   });
 
-  test('fits the narrowest screen, and its fields are large enough for a finger', async () => {
+  test('the sign-in page fits the narrowest screen, and its fields are large enough for a finger', async () => {
     const { page } = await visit({ ...phone, viewport: { width: 320, height: 568 } });
     expect(await readWidth(page)).toBe(320);
     for (const control of await page.locator('input:not([type=hidden]), button').all())
       expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
-    // Safari on a phone zooms into a field whose text is smaller.
+    // Safari on a phone zooms in when a field with smaller text gets the focus.
     expect(Number.parseFloat(await readStyle(page, '#password', 'fontSize'))).toBeGreaterThanOrEqual(16);
   });
 
-  test('a wrong password is reported, and the e-mail address need not be typed again', async () => {
+  test('the sign-in page reports a wrong password, and keeps the e-mail address', async () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page, 'wrong');
     const alert = page.getByRole('alert');
@@ -133,7 +133,7 @@ describe('the sign-in page on a phone without JavaScript', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('throttles a user who guesses', async () => {
+  test('the sign-in page throttles a user who guesses passwords', async () => {
     const { page } = await visit(phone);
     const alert = page.getByRole('alert');
     for (let guess = 0; guess < 5; guess++) {
@@ -147,7 +147,7 @@ describe('the sign-in page on a phone without JavaScript', () => {
   });
 });
 
-test.each(['light', 'dark'] as const)('all text is readable in %s mode', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('the texts of the sign-in page are readable in %s mode', async (colorScheme) => {
   const { page } = await visit({ colorScheme });
   await send(page, 'wrong', 'nobody@example.com');
   await page.getByRole('alert').waitFor();
@@ -159,7 +159,7 @@ test.each(['light', 'dark'] as const)('all text is readable in %s mode', async (
   expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
 });
 
-test('the page works by keyboard alone, and the focus is visible', async () => {
+test('the sign-in page works with the keyboard alone, and shows which element has the focus', async () => {
   const { page, callback } = await visit();
   const order: string[] = [];
   for (let stop = 0; stop < 4; stop++) {
@@ -176,7 +176,7 @@ test('the page works by keyboard alone, and the focus is visible', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('You can close this page').waitFor();
   expect(callback.responses).toHaveLength(1);
-  // The next program must not get a code behind the user's back, but one press of a key is enough.
+  // A program must not get a code without the user's knowledge, but pressing one key is enough.
   await page.goto(authorizeAddress(callback.redirectUri));
   await page.getByRole('heading', { name: 'Continue to flagmeter command line?' }).waitFor();
   await page.keyboard.press('Enter');
@@ -184,21 +184,21 @@ test('the page works by keyboard alone, and the focus is visible', async () => {
   expect(callback.responses).toHaveLength(2);
 });
 
-test('a user who cancels is redirected without a code', async () => {
+test('a user who cancels the sign-in is redirected without a code', async () => {
   const { page, callback } = await visit();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('You can close this page').waitFor();
   expect(callback.responses).toEqual([expect.objectContaining({ error: 'access_denied' })]);
 });
 
-test('an app with its own URL scheme gets its code', async () => {
+test('an app that uses its own URL scheme gets a code', async () => {
   const access = await token(service.http, credentials);
   const wanted = { name: 'App', type: 'public', redirectUris: ['com.example.app:/callback'] };
   const path = `/api/v2/teams/${credentials.teamId}/clients`;
   const { clientId } = (await manage(service.http, access, 'POST', path, 201, wanted)) as { clientId: string };
   const { page, complaints } = await visit(phone);
   await page.goto(authorizeAddress('com.example.app:/callback', { client_id: clientId }));
-  // Nothing on this machine handles the scheme: the test can only see that the browser tried.
+  // No program on this machine handles the scheme, so the test checks only that the browser tried to open it.
   const tried = page.waitForEvent('requestfailed', (request) => request.url().startsWith('com.example.app:'));
   await send(page);
   expect((await tried).url()).toMatch(/^com\.example\.app:\/callback\?code=[\w-]{43}&iss=/);
@@ -206,7 +206,7 @@ test('an app with its own URL scheme gets its code', async () => {
 });
 
 describe('another site', () => {
-  test('fails to sign its visitor in to the account of the attacker', async () => {
+  test('another site cannot sign its visitor in to the account of the attacker', async () => {
     const { page } = await visit();
     const { adminEmail, adminPassword } = credentials;
     const callback = await startCallbackServer(
@@ -215,7 +215,7 @@ describe('another site', () => {
        <input name="form" value="${'0'.repeat(64)}"><button>Win a prize</button></form>`,
     );
     onTestFinished(() => callback.close());
-    // Not the same site: another host for the browser.
+    // The browser considers another host name another site.
     await page.goto(callback.redirectUri.replace('127.0.0.1', 'localhost').replace('/callback', '/prize'));
     await page.getByRole('button').click();
     await page.getByText('The form was sent by another site').waitFor();
@@ -223,7 +223,7 @@ describe('another site', () => {
     expect(await page.getByLabel('Password').count()).toBe(1);
   });
 
-  test('a frame of another site does not show the page', async () => {
+  test('a frame of another site does not show the sign-in page', async () => {
     const { page } = await visit();
     const address = authorizeAddress('http://127.0.0.1:9/callback').replaceAll('&', '&amp;');
     const callback = await startCallbackServer(`<iframe src="${address}"></iframe>`);

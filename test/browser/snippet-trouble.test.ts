@@ -31,7 +31,7 @@ describe('the snippet with a server in trouble', () => {
     host.respondWith();
   });
 
-  /** Opens a page whose timers the test controls. */
+  /** Opens a page with the snippet, whose timers are controlled by the test. */
   async function openWithClock(options: object = {}) {
     const page = await browser.newPage();
     await page.clock.install();
@@ -45,7 +45,7 @@ describe('the snippet with a server in trouble', () => {
     await page.goto(`${pages.origin}/clock`);
     await vi.waitFor(async () => expect(await page.evaluate('window.flags !== undefined')).toBe(true), 10_000);
     await page.clock.pauseAt(Date.now() + 60_000);
-    /** Waits until the host got this number of requests, and the page their responses. */
+    /** Waits until the host has received this number of requests, and the page has received their responses. */
     const settled = (requests: number) =>
       vi.waitFor(async () => {
         expect([host.received.length, await page.evaluate('window.unanswered')]).toEqual([requests, 0]);
@@ -55,7 +55,7 @@ describe('the snippet with a server in trouble', () => {
 
   const counts = () => host.received.map(({ body, status }) => [status, JSON.parse(body).f]);
 
-  test('sends nothing for ten seconds, then one packet', async () => {
+  test('the snippet sends nothing for ten seconds, and then sends one packet', async () => {
     const { page, settled } = await openWithClock();
     await page.evaluate(`flags.checked('a', 'on'); flags.checked('b', 'on')`);
     await page.clock.runFor(9_900);
@@ -65,7 +65,7 @@ describe('the snippet with a server in trouble', () => {
     expect(counts()).toEqual([[202, { a: { on: [1, 0, 0] }, b: { on: [1, 0, 0] } }]]);
     const [{ path, headers }] = host.received as [(typeof host.received)[0]];
     expect(path).toBe('/api/frontend/telemetry');
-    expect(headers['content-type']).toBe('text/plain;charset=UTF-8'); // It needs no preflight.
+    expect(headers['content-type']).toBe('text/plain;charset=UTF-8'); // This content type needs no preflight.
     expect(headers.cookie).toBeUndefined();
     await page.close();
   });
@@ -74,7 +74,7 @@ describe('the snippet with a server in trouble', () => {
   test.each([
     [429, 'shortest', 0, 10_000, 20_000],
     [503, 'longest', 1, 30_000, 60_000],
-  ])('keeps its counts after status %i, adds later counts, and waits longer each time (%s pauses)', async (...row) => {
+  ])('the snippet keeps counts after status %i, and waits longer each time (%s pauses)', async (...row) => {
     const [status, , random, first, second] = row;
     const { page, errors, settled } = await openWithClock();
     await page.evaluate(`Math.random = () => ${random}`);
@@ -95,7 +95,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test('keeps its counts without a network', async () => {
+  test('the snippet keeps its counts while the network is down', async () => {
     const { page, errors, settled } = await openWithClock();
     await page.context().setOffline(true);
     await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
@@ -108,7 +108,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test('splits a packet that was too large', async () => {
+  test('the snippet splits a packet that the server refuses as too large', async () => {
     const { page } = await openWithClock();
     host.respondWith(413, 413);
     await page.evaluate(`(() => {
@@ -122,7 +122,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test('sends counts that were added during an earlier flush with the next flush', async () => {
+  test('the snippet sends counts that were added during a flush with the next flush', async () => {
     const { page } = await openWithClock();
     await page.evaluate(`flags.checked('a', 'on'); flags.flush(); flags.checked('b', 'on'); flags.flush()`);
     expect(counts()).toEqual([
@@ -132,7 +132,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test.each(['often', 1e9])('waits between packets when its interval is %j', async (seconds) => {
+  test.each(['often', 1e9])('the snippet pauses between packets even if its interval is %j', async (seconds) => {
     const { page, errors } = await openWithClock({ seconds });
     await page.evaluate(`flags.checked('a', 'on')`);
     await page.clock.runFor(9_000);
@@ -140,7 +140,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test.each([400, 403, 404, 413])('drops counts that the server refuses with status %i', async (status) => {
+  test.each([400, 403, 404, 413])('the snippet drops counts that the server refuses with status %i', async (status) => {
     const { page } = await openWithClock();
     host.respondWith(status);
     await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
@@ -152,7 +152,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test('sends packets of less than 30 kB, and keeps a thousand names at most', async () => {
+  test('the snippet sends packets of less than 30 kB, and keeps at most a thousand names', async () => {
     const { page } = await openWithClock();
     host.respondWith(503);
     await page.evaluate(`(async () => {
@@ -169,7 +169,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test('accepts hostile names, ignores invalid counts, and never throws', async () => {
+  test('the snippet accepts unusual names, ignores invalid counts, and never throws', async () => {
     const { page, errors } = await openWithClock();
     await page.evaluate(`(async () => {
       for (const name of ['__proto__', 'constructor', 'toString', 'a"b\\\\c']) flags.checked(name, name);
@@ -198,7 +198,7 @@ describe('the snippet with a server in trouble', () => {
       'the storage is blocked',
       `Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })`,
     ],
-  ])('does not disturb a page where %s', async (_, before) => {
+  ])('the snippet does not disturb a page where %s', async (_, before) => {
     const { page, errors } = await openWithSnippet(
       browser,
       pages,
@@ -208,7 +208,7 @@ describe('the snippet with a server in trouble', () => {
     );
     const globals = `Object.keys(window).filter((name) => /flag/i.test(name)).sort()`;
     await page.evaluate(`flags.checked('a', 'on'); flags.flush().then(() => flagmeter().checked('b', 'on'))`);
-    expect(await page.evaluate(globals)).toEqual(['flagmeter', 'flags']); // The test's own.
+    expect(await page.evaluate(globals)).toEqual(['flagmeter', 'flags']); // The test sets `flags`.
     await page.goto('about:blank');
     expect(errors).toEqual([]);
     await page.close();

@@ -35,7 +35,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-test('the snippet has at most 1536 bytes, gzipped', () => {
+test('the size of the snippet is at most 1536 bytes after gzip', () => {
   const { length } = gzipSync(snippet.script, { level: 9 });
   console.log(`snippet.js: ${length} bytes gzipped`);
   expect(length).toBeLessThanOrEqual(1536);
@@ -45,7 +45,7 @@ describe('the snippet with a real server', () => {
   let binary: Binary;
   let key: string;
   let read: (feature: string) => Promise<unknown>;
-  /** Checks of all features of an environment. */
+  /** Returns the checks of all features in an environment. */
   let total: (environment: string) => Promise<number>;
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('the snippet with a real server', () => {
     };
   });
 
-  test('counts on a page of another origin', async () => {
+  test('the snippet counts on a page of another origin', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
@@ -104,7 +104,7 @@ describe('the snippet with a real server', () => {
     ['too long', '"x".repeat(300)', 0],
     ['longer than a packet', '"x".repeat(100_000)', 0],
     ['half a surrogate pair', '"\\ud800"', 0],
-  ])('counts a page whose identity is %s', async (name, identity, users) => {
+  ])('the snippet counts checks even if the identity is %s', async (name, identity, users) => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {});
     await page.evaluate(`(() => {
       const flags = flagmeter({ key: '${key}', environment: 'Production', identity: ${identity} });
@@ -116,7 +116,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('counts valid names and values next to invalid ones', async () => {
+  test('the snippet counts valid names and values next to invalid ones', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
@@ -135,7 +135,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('flush resolves when all names have arrived', async () => {
+  test('the promise of flush resolves when all names have been received', async () => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Staging' });
     await page.evaluate(`(() => {
       for (let at = 0; at < 800; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled');
@@ -148,7 +148,7 @@ describe('the snippet with a real server', () => {
   test.each([
     ['is left', 'Development', (page: Page) => page.goto('about:blank')],
     ['is closed', 'Closing', (page: Page) => page.close({ runBeforeUnload: true })],
-  ])('sends 900 names when the page %s immediately', async (_, environment, leave) => {
+  ])('the snippet sends 900 names even if the page %s immediately', async (_, environment, leave) => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment });
     await page.evaluate(`for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`);
     await leave(page);
@@ -156,7 +156,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('counts below the path prefix, on a page with a strict Content-Security-Policy', async () => {
+  test('the snippet works below a path prefix, and on a page with a strict Content-Security-Policy', async () => {
     const host = `http://${binary.http}`;
     const csp = `default-src 'none'; script-src 'nonce-page' 'strict-dynamic'; connect-src ${host}`;
     const { page, errors } = await openWithSnippet(
@@ -175,7 +175,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('sends its counts when the page is left', async () => {
+  test('the snippet sends its counts when the page is left', async () => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Production' });
     await page.evaluate(`flags.checked('leaving', 'on')`);
     await page.goto('about:blank');
@@ -183,7 +183,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test.each(['pagehide', 'visibilitychange'])('sends counts that the page adds during %s', async (event) => {
+  test.each(['pagehide', 'visibilitychange'])('the snippet sends counts added during %s', async (event) => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Production' });
     const target = event === 'pagehide' ? 'window' : 'document';
     await page.evaluate(`${target}.addEventListener('${event}', () => flags.used('${event}', 'on'))`);
@@ -192,7 +192,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('sends counts as a beacon where fetch does not outlive a page', async () => {
+  test('the snippet sends counts as a beacon if the browser has no fetch with keepalive', async () => {
     const before = 'delete Request.prototype.keepalive';
     const { page } = await openWithSnippet(
       context,
@@ -207,7 +207,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('warns once about refused counts, and continues', async () => {
+  test('the snippet warns once about refused counts, and continues', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Nowhere',

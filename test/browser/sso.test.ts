@@ -33,16 +33,16 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** The pages of the provider load a font. */
+/** The provider's pages load a font, which is not reachable in tests. */
 const expected = /ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/;
 
-/** Signs in with the provider. */
+/** Opens the sign-in page of the provider, and signs in. */
 async function enterAtProvider(page: Page, login: string): Promise<void> {
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
   await fillIn(page, login);
 }
 
-/** Signs in at the pages of the provider. */
+/** Fills in the sign-in page of the provider. */
 async function fillIn(page: Page, login: string): Promise<void> {
   await page.locator('input[name=login]').fill(login);
   await page.locator('input[name=password]').fill('any');
@@ -57,7 +57,7 @@ async function readRoles(login: string): Promise<unknown> {
   return items.find(({ email }) => email === `${login}@corp.example`)?.teamRoles;
 }
 
-test('a user signs in with a provider, gets a role by groups, and signs out of both', async () => {
+test('a user signs in with a provider, gets a role from their groups, and signs out of both', async () => {
   provider.groups.set('grace', ['flag-admins']);
   const { page } = await console.visit('/', { signedIn: false, expected });
   await page.getByRole('link', { name: 'Sign in with Corp' }).waitFor();
@@ -75,7 +75,7 @@ test('a user signs in with a provider, gets a role by groups, and signs out of b
   expect(await readRoles('grace')).toEqual({ [team]: 'User' });
 });
 
-test('an invited user links an account at the provider, which the page You lists', async () => {
+test('an invited user links an account at the provider, and the page You lists this account', async () => {
   const guest = { name: 'Guest', email: 'guest@example.com' };
   const made = (await console.manage('POST', '/api/v2/users', 201, guest)) as { invitation: { url: string } };
   const options = { signedIn: false, expected, colorScheme: 'dark' } as const;
@@ -94,7 +94,7 @@ test('an invited user links an account at the provider, which the page You lists
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('an administrator adds a provider, and tests the connection', async () => {
+test('an administrator adds a provider, and tests its connection', async () => {
   const { page } = await console.visit('/settings/sign-in');
   await page.getByRole('button', { name: 'Test connection to Corp' }).click();
   await page.getByText(/The provider responds, and has \d+ keys?/).waitFor();
@@ -111,7 +111,7 @@ test('an administrator adds a provider, and tests the connection', async () => {
   await page.getByText('provider_unreachable').waitFor();
 });
 
-test('an administrator sets the rules of a provider and of passwords', async () => {
+test('an administrator sets the rules for a provider and for passwords', async () => {
   const options = { colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const;
   const { page } = await console.visit('/settings/sign-in', options);
   await page.getByRole('button', { name: 'Change Corp' }).click();

@@ -23,7 +23,7 @@ import { unleashSite } from './support/unleash-site.ts';
 
 const { describe, test } = needing('chromium-headless-shell', { why: skippedWorkspaces.get('test/sources') });
 
-/** Pages with a function `start`. */
+/** Scripts of pages. Each has a function `start`. */
 const programs = ['client', 'react'] as const;
 
 describe("Unleash's SDK for pages", () => {
@@ -94,7 +94,7 @@ describe("Unleash's SDK for pages", () => {
   });
 
   describe.concurrent('the SDK next to other pages', () => {
-    test('counts each check after a preflight', async () => {
+    test('the Unleash SDK counts each check after a preflight', async () => {
       const { page, host, environment } = await open();
       await page.evaluate('check(3)');
       await countsBecome(environment, expectedCounts(3));
@@ -105,14 +105,14 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('counts the reports of the SDK for React', async () => {
+    test('the Unleash SDK for React sends reports that are counted', async () => {
       const { page, environment, answered } = await open({ program: 'react' });
       for (const products of [3, 4]) {
         const before = answered().length;
         await page.evaluate(`check(${products})`);
         await vi.waitFor(() => expect(answered().length).toBeGreaterThan(before));
       }
-      // A component checks its flags during each rendering, and once more afterwards.
+      // A component checks its flags during each rendering, and once more after the last one.
       const sum = (read: (toggles: Toggles) => number) =>
         answered().reduce((total, { toggles }) => total + read(toggles), 0);
       await vi.waitFor(async () => {
@@ -130,13 +130,13 @@ describe("Unleash's SDK for pages", () => {
       ['the server is unreachable', 'refuse'],
       ['the server responds with 503', 503],
       ['the server responds with 429', 429],
-    ])('does not repeat a report that it sends while %s, and counts later reports once', async (_, behaviour) => {
+    ])('the Unleash SDK does not repeat a report if %s, and later reports are counted once', async (_, behaviour) => {
       const { page, host, environment, answered } = await open();
       await page.evaluate('check(1)');
       await countsBecome(environment, expectedCounts(1));
       host.behave(behaviour);
       await page.evaluate('check(10)');
-      // Chromium itself repeats a request on a connection in use before the page learns that it has failed.
+      // Chromium itself repeats a request on a reused connection before the page learns that the request has failed.
       const status = typeof behaviour === 'number' ? behaviour : 0;
       await vi.waitFor(() => expect(answered().at(-1)?.status).toBe(status));
       host.behave('forward');
@@ -145,13 +145,13 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('counts a report once if its response is lost', async () => {
+    test('a report of the Unleash SDK is counted once if its response is lost', async () => {
       const { page, host, environment } = await open();
       host.behave('lose');
       await page.evaluate('check(10)');
       await countsBecome(environment, expectedCounts(10));
       host.behave('forward', 'lose', 'forward');
-      // Chromium itself repeats a request whose response is lost on a connection in use.
+      // Chromium itself repeats a request whose response is lost on a reused connection.
       for (const count of [1, 2, 3]) {
         await page.evaluate('check(1)');
         await countsBecome(environment, expectedCounts(10 + count));
@@ -159,7 +159,7 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('counts the report that it sends when the page is hidden', async () => {
+    test('the report that the Unleash SDK sends when its page is hidden is counted', async () => {
       const { page, environment } = await open({ metricsInterval: 3600 });
       await page.evaluate(`(() => {
       check(100);
@@ -177,7 +177,7 @@ describe("Unleash's SDK for pages", () => {
       ['the origin of the page', 'closed', close, true],
       ['another origin', 'left', leave, false],
       ['another origin', 'closed', close, false],
-    ])('counts the report that it sends to %s when the page is %s', async (_, __, end, isSameOrigin) => {
+    ])('a report of the Unleash SDK to %s is counted when the page is %s', async (_, __, end, isSameOrigin) => {
       const { page, host, environment } = await open({ metricsInterval: 3600, isSameOrigin });
       await page.evaluate('check(100)');
       await end(page);
@@ -187,7 +187,7 @@ describe("Unleash's SDK for pages", () => {
     });
   });
 
-  test('continues to count after a restart of the server', async () => {
+  test('the Unleash SDK continues to count after a restart of the server', async () => {
     const { page, host, environment } = await open();
     await page.evaluate('check(3)');
     await countsBecome(environment, expectedCounts(3));
@@ -204,7 +204,7 @@ describe("Unleash's SDK for pages", () => {
 type Toggles = Record<string, { yes: number; no: number; variants: Record<string, number> }>;
 
 interface ReportResponse {
-  /** Status of the response; 0 without a response. */
+  /** Status of the response; 0 if there is no response. */
   readonly status: number;
   readonly toggles: Toggles;
 }
@@ -213,7 +213,7 @@ interface ReportResponse {
 function recordResponses(page: Page): () => readonly ReportResponse[] {
   const responses = new Map<Request, ReportResponse>();
   const add = (request: Request, status: number) => {
-    // The SDK does not read the body, so a request with a response can fail as well.
+    // The SDK does not read the body of a response, so its request can also be reported as failed.
     if (request.method() === 'POST' && !responses.has(request))
       responses.set(request, { status, toggles: request.postDataJSON().bucket.toggles });
   };

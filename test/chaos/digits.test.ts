@@ -11,13 +11,13 @@ function createDigits(all: readonly Outcome[]): Digits {
   return digits;
 }
 
-/** Returns the sum if each request was counted this number of times. */
+/** Returns the sum in which each request was counted the given number of times. */
 function computeSum(times: readonly number[]): number {
   return times.reduce((sum, count, index) => sum + count * 4 ** index, 0);
 }
 
 describe('Digits', () => {
-  it('accepts a sum only if each request was counted an allowed number of times', () => {
+  it('Digits accepts a sum only if each request was counted an allowed number of times', () => {
     const requests = outcomes.chain((all) =>
       fc.tuple(
         fc.constant(all),
@@ -34,15 +34,15 @@ describe('Digits', () => {
     );
   });
 
-  it('returns the number of requests in a sum', () => {
+  it('Digits returns the number of requests in a sum', () => {
     expect(createDigits(['accepted', 'unknown', 'unknown']).countedIn(computeSum([1, 0, 1]))).toBe(2);
   });
 
-  it('rejects a sum that is more than all requests can add up to', () => {
+  it('Digits rejects a sum that is larger than the sum of all requests', () => {
     expect(createDigits(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can add up to']);
   });
 
-  it('supports fifteen requests in one count', () => {
+  it('Digits supports fifteen requests in one count', () => {
     const digits = createDigits(Array.from({ length: Digits.most }, () => 'accepted' as const));
     expect(digits.isFull).toBe(true);
     expect(digits.requests.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(2 ** 31);

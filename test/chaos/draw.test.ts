@@ -7,11 +7,11 @@ const scene = { database: {}, nodes: [{ name: 'node1' }, { name: 'node2' }, { na
 const drawn = (seed: number) => drawFaults(scene, new Dice(seed), []);
 const seeds = Array.from({ length: 2_000 }, (_, seed) => seed);
 
-it('drawFaults draws the same faults from the same seed', () => {
+it('drawFaults draws the same faults for the same seed', () => {
   for (const seed of seeds.slice(0, 20)) expect(drawn(seed)).toEqual(drawn(seed));
 });
 
-it('drawFaults draws every fault sooner or later, one to three at the same time', () => {
+it('drawFaults draws every fault in some round, and one to three faults in each round', () => {
   const all = seeds.map(drawn);
   const often = [...faults].filter(([, { weight }]) => weight !== 0).map(([name]) => name);
   expect(new Set(all.flat().map(({ name }) => name))).toEqual(new Set(often));
@@ -23,7 +23,7 @@ it('drawFaults draws a named fault, however rare it is', () => {
     expect(drawFaults(scene, new Dice(1), [name]).map((each) => each.name)).toContain(name);
 });
 
-it('drawFaults lets no two faults affect the same node or resource at the same time', () => {
+it('drawFaults never draws two faults that affect the same node or resource', () => {
   for (const round of seeds.map(drawn)) {
     const claims = round.flatMap(({ fault, node }) =>
       fault.claims.map((claim) => (claim === 'node' ? node.name : claim)),

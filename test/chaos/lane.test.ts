@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lane } from '../../chaos/scene/lane.ts';
 
-it('a lane keeps the order of actions, even if the delay becomes shorter', async () => {
+it('Lane keeps the order of actions, even if their delay becomes shorter', async () => {
   const lane = new Lane();
   const acted: number[] = [];
   const all = [30, 0, 10, 0].map(

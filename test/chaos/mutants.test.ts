@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const { it } = needing('postgresql');
 
-/** The rules of the table. Each test runs only a few rules, to stay within its time limit. */
+/** Names of all rules in the table. Each test runs only a few of them, to stay within its time limit. */
 const names = Object.keys(mutants);
 const size = 6;
 const parts = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => {
@@ -19,7 +19,7 @@ const parts = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => 
   return [rules.join(', '), rules] as const;
 });
 
-/** Runs the command. */
+/** Runs the mutants command for some rules. */
 function start(rules: readonly string[], tmpdir = process.env['TMPDIR']) {
   const args = ['scripts/mutants/main.ts', ...rules];
   const env = { ...process.env, TMPDIR: tmpdir };
@@ -29,14 +29,14 @@ function start(rules: readonly string[], tmpdir = process.env['TMPDIR']) {
 }
 
 describe('npm run mutants', () => {
-  it.each(parts)('finds the removal of %s', async (_, rules) => {
+  it.each(parts)('npm run mutants detects the removal of the rules %s', async (_, rules) => {
     const { child, status } = start(rules);
     const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     const all = expect.stringContaining(`All ${rules.length} removals were found`);
     expect({ output, errors, status: await status }).toEqual({ output: all, errors: '', status: 0 });
   });
 
-  it('reports a removal that the named test does not find, and a test that does not exist', async () => {
+  it('npm run mutants reports a removal that its test does not detect, and a test that does not exist', async () => {
     const harmless = { ...mutants['token-expiry']!, without: mutants['token-expiry']!.text };
     const findings: Record<string, Finding> = {};
     const rows = { harmless, nameless: { ...harmless, title: 'is not there' } };
@@ -49,7 +49,7 @@ describe('npm run mutants', () => {
     });
   });
 
-  it('leaves nothing behind if it is interrupted', async () => {
+  it('npm run mutants leaves no files behind if it is interrupted', async () => {
     const folder = temporaryDirectory();
     const { child, status } = start(['token-expiry'], folder);
     child.stdout.once('data', () => child.kill('SIGINT'));

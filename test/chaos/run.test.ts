@@ -21,7 +21,7 @@ function chaos(...args: string[]): Promise<CommandResult> {
   });
 }
 
-/** Seeds whose first rounds draw the named faults, in about a minute in total. */
+/** Runs with a seed whose first rounds draw the listed faults. Together, the runs take about a minute. */
 rounds.each([
   {
     name: 'one node that is killed, and whose disk is full',
@@ -47,6 +47,6 @@ rounds.each([
 it.each([
   [['--minutes', 'two'], "Option '--minutes' must be a number: it is 'two'"],
   [['--only', 'kil'], "Option '--only' names no fault: 'kil'"],
-])('npm run chaos names the error in the arguments %j', async (args, message) => {
+])('npm run chaos reports the error in the arguments %j', async (args, message) => {
   expect(await chaos(...args)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
 });

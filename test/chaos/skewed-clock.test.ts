@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const { it } = needing('g++');
 
-/** Program that prints its time of day, and the duration of a wait of 50 ms, on each request. */
+/** Program that answers each request with its time of day and the duration of a 50 ms wait. */
 const program = `
   const cell = new Int32Array(new SharedArrayBuffer(4));
   process.stdin.on('data', () => {
@@ -25,7 +25,7 @@ async function ask(child: ChildProcess): Promise<{ readonly aheadMs: number; rea
   return { aheadMs: now - Date.now(), tookMs };
 }
 
-it('a skewed clock changes the time of day of a running process, and not the duration of its waits', async () => {
+it('a skewed clock changes the time of day of a running process, but not the duration of its waits', async () => {
   const folder = temporaryDirectory();
   const clock = new SkewedClock(await buildClock(folder), join(folder, 'clock'));
   const env = { ...process.env, ...clock.env };

@@ -10,7 +10,7 @@ import { rounds } from './rounds.ts';
 
 const bun = join(root, 'node_modules/.bin/bun');
 
-/** Creates an executable that fails at some starts of the server, so that the fault `kill` reports a violation. */
+/** Creates an executable that fails at the given starts of the server. The fault `kill` then reports a violation. */
 function failingBinary(folder: string, starts: string): string {
   const file = join(folder, 'flagmeter');
   const count = `echo >> ${join(folder, 'starts')}; case $(wc -l < ${join(folder, 'starts')}) in ${starts}) exit 1;; esac`;
@@ -20,9 +20,9 @@ function failingBinary(folder: string, starts: string): string {
 
 interface EndCase {
   readonly name: string;
-  /** Numbers of the failing starts of the server. */
+  /** Numbers of the starts at which the server fails. */
   readonly starts: string;
-  /** Ends the run once it has found a violation. */
+  /** Ends the run after it has found a violation. */
   readonly end?: (pid: number) => void;
 }
 
@@ -35,7 +35,7 @@ const endings: readonly EndCase[] = [
   { name: 'receives SIGINT with its whole process group', starts: '2', end: (pid) => process.kill(-pid, 'SIGINT') },
 ];
 
-rounds.each(endings)('exits with 1 and the summary if a run with a violation $name', async ({ starts, end }) => {
+rounds.each(endings)('a run with a violation exits with code 1 if it $name', async ({ starts, end }) => {
   const folder = temporaryDirectory();
   const binary = failingBinary(folder, starts);
   const args = ['--alone', '--only', 'kill', '--rounds', '1', '--folder', folder, '--binary', binary];
@@ -68,7 +68,7 @@ describe.each([
     ['an exception is not caught', "setTimeout(() => { throw new Error('seeded'); });"],
     ['a rejection is not handled', "void Promise.reject(new Error('seeded'));"],
     ['its parent process has gone', 'verdict.endWith(process.stdin); setInterval(() => {}, 60_000);'],
-  ])('exits with the code of its result although %s', (_, end) => {
+  ])('a run exits with the code of its result although %s', (_, end) => {
     const folder = temporaryDirectory();
     const program = `
       import { Journal } from '${join(root, 'chaos/journal.ts')}';

@@ -12,21 +12,21 @@ export interface CommandResult {
   readonly questions: readonly string[];
 }
 
-/** A person with the administrator's API key and, for each test, a separate application called Shop. */
+/** An administrator with an API key, and a new application called Shop for each test. */
 export interface Administrator {
   readonly running: RunningService;
   readonly access: string;
   /** The id of the application. */
   readonly application: string;
-  /** Runs a command; `+` in it is a space. */
+  /** Runs a command. A `+` in it stands for a space. */
   run(command: string, options?: ContextOptions, others?: Partial<Context>): Promise<CommandResult>;
-  /** Returns a response of the API below `/api/v2`. */
+  /** Returns the response of an API path below `/api/v2`. */
   api(method: string, path: string, expected: number, body?: object): Promise<unknown>;
-  /** A name that no other test uses. */
+  /** Returns a name that no other test uses. */
   fresh(): string;
 }
 
-/** Starts a service before the tests of a file, with more arguments of `serve`, and stops it after the tests. */
+/** Starts a service before the tests of a file, and stops it after them. `args` are additional arguments of `serve`. */
 export function administrator(...args: string[]): Administrator {
   const running = runService('--api-rate', '0', ...args);
   let access = '';

@@ -15,7 +15,7 @@ async function run(command: string, input: string) {
 const usual = () => `--app ${admin.application} --environment Production --type Backend`;
 
 describe('keys adopt', () => {
-  it('adopts the token on the first line of standard input, and does not print it', async () => {
+  it('keys adopt reads the token from the first line of standard input, and does not print it', async () => {
     const token = 'default:production.0123456789abcdef';
     const { code, out } = await run(`${usual()} --name Unleash --json`, `${token}\r\n`);
     expect(code).toBe(0);
@@ -23,7 +23,7 @@ describe('keys adopt', () => {
     expect(out).not.toContain(token);
   });
 
-  it('warns about a token that can be guessed, without printing it', async () => {
+  it('keys adopt warns about a guessable token without printing it', async () => {
     const token = 'default:production.our-usual-password-1';
     const { code, out, err } = await run(usual(), token);
     expect(code).toBe(0);
@@ -37,11 +37,11 @@ describe('keys adopt', () => {
     ['a short token', 'short', /must have 16 to 512/],
     ['a short token after its project and environment', 'default:production.short', /must have 16 to 512/],
     ['a short token of a project with a dot', 'shop.checkout:production.short', /must have 16 to 512/],
-  ])('refuses %s', async (_, input, why) => {
+  ])('keys adopt refuses %s', async (_, input, why) => {
     await expect(run(usual(), input)).rejects.toThrow(why);
   });
 
-  it('refuses a token that is a key already', async () => {
+  it('keys adopt refuses a token that is already a key', async () => {
     const token = 'default:production.twice-0123456789';
     await run(usual(), token);
     await expect(run(usual(), token)).rejects.toThrow(/already/);

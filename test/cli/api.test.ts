@@ -9,7 +9,7 @@ import { type TestContext, testContext } from './fixture.ts';
 
 const access = { token: async () => 'a token', replace: async () => 'another token' };
 
-/** Opens the API of a server whose responses the test gives. */
+/** Opens an API client for a test server with the given request listener. */
 async function createApi(listener: RequestListener): Promise<{ api: Api; context: TestContext }> {
   const server = createServer(listener);
   onTestFinished(() => void server.close());
@@ -20,7 +20,7 @@ async function createApi(listener: RequestListener): Promise<{ api: Api; context
 }
 
 describe('the client of the management API', () => {
-  it('waits for Retry-After, then retries', async () => {
+  it('the API client waits for the time in Retry-After, and then repeats the request', async () => {
     const clock = testClock();
     const service = await startLocal({ clock, args: ['--api-rate', '1'] });
     onTestFinished(() => service.stop());
@@ -38,7 +38,7 @@ describe('the client of the management API', () => {
     ['Retry-After: 7', '7', [7, 7, 7, 7, 7]],
     ['Retry-After: 0', '0', [1, 1, 1, 1, 1]],
     ['a Retry-After that is too long', '61', []],
-  ])('gives up after repeated responses with %s', async (_what, retryAfter, waits) => {
+  ])('the API client stops retrying after repeated responses with %s', async (_what, retryAfter, waits) => {
     let requests = 0;
     const { api, context } = await createApi((_, response) => {
       requests += 1;
@@ -54,7 +54,7 @@ describe('the client of the management API', () => {
     expect(context.clock.now() - began).toBe(1000 * waits.reduce((sum, wait) => sum + wait, 0));
   });
 
-  it('retries once with a new token, and not again', async () => {
+  it('the API client retries only once with a new token', async () => {
     const seen: unknown[] = [];
     const { api } = await createApi((request, response) => {
       seen.push([request.method, request.url, request.headers.authorization]);
@@ -78,7 +78,7 @@ describe('the client of the management API', () => {
     [412, 6],
     [500, 1],
     [503, 7],
-  ])('fails after status %i with exit code %i', async (status, exitCode) => {
+  ])('a response with status %i makes a command fail with exit code %i', async (status, exitCode) => {
     const { api } = await createApi((_, response) => {
       response.writeHead(status).end('{"code":"some_code","detail":"Some\\u001b detail"}');
     });
@@ -93,7 +93,7 @@ describe('the client of the management API', () => {
     [200, '{}', 1],
     [404, '<html>', 1],
     [502, '<html>', 7],
-  ])('rejects a server that responds with %i %s', async (status, body, exitCode) => {
+  ])('the API client rejects a server that responds with status %i and the body %s', async (status, body, exitCode) => {
     const { api } = await createApi((_, response) => void response.writeHead(status).end(body));
     await expect(api.list(['things'])).rejects.toMatchObject({
       exitCode,

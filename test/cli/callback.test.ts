@@ -19,7 +19,7 @@ function requestStatus(redirectUri: string, method: string, path: string): Promi
 }
 
 describe('openCallback', () => {
-  it('returns the parameters of the browser, and shows the result', async () => {
+  it("openCallback returns the parameters of the browser's request, and shows the result in the browser", async () => {
     const { redirectUri, arrived } = await open();
     expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     const pendingResponse = fetch(`${redirectUri}?code=c&state=the+state`);
@@ -42,7 +42,7 @@ describe('openCallback', () => {
     ['GET', '/?code=c&state=the+state', 404],
     ['GET', '//callback?code=c&state=the+state', 404],
     ['GET', '//[', 404],
-  ])('refuses %s %s, and keeps waiting', async (method, target, status) => {
+  ])('openCallback refuses %s %s, and continues to wait', async (method, target, status) => {
     const { redirectUri, arrived } = await open();
     expect(await requestStatus(redirectUri, method, target)).toBe(status);
     const pendingResponse = fetch(`${redirectUri}?error=access_denied&state=the+state`);
@@ -52,7 +52,7 @@ describe('openCallback', () => {
     await pendingResponse;
   });
 
-  it('fails after the time limit', async () => {
+  it('openCallback fails after its time limit', async () => {
     const { arrived } = await open(1);
     await expect(arrived).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining('start again') });
   });

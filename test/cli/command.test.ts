@@ -23,7 +23,7 @@ const rich: Syntax = {
 };
 
 describe('readGiven', () => {
-  it('reads an operand and options, in any order', () => {
+  it('readGiven reads an operand and options in any order', () => {
     const given = readGiven(rich, ['--team', 'a', 'Backend', '--name=x=y', '--team', 'b', '--name', 'z']);
     expect(given.operand).toBe('Backend');
     expect(given.value('name')).toBe('z');
@@ -31,12 +31,12 @@ describe('readGiven', () => {
     expect([given.has('team'), given.has('role'), given.value('role')]).toEqual([true, false, undefined]);
   });
 
-  it.each(['Frontend', 'frontend', 'FRONTEND'])('matches listed values in any case: %s', (typed) => {
+  it.each(['Frontend', 'frontend', 'FRONTEND'])('readGiven matches a listed value whatever its case: %s', (typed) => {
     const given = readGiven(rich, [typed, '--name', 'aDmin', '--role', 'aDmin']);
     expect([given.operand, given.value('name'), given.value('role')]).toEqual(['Frontend', 'aDmin', 'Admin']);
   });
 
-  it('accepts an operand that begins with a dash after --', () => {
+  it('readGiven accepts an operand that begins with a dash after --', () => {
     expect(readGiven(rich, ['--name', 'n', '--', '-odd']).operand).toBe('-odd');
   });
 
@@ -58,7 +58,7 @@ describe('readGiven', () => {
       "Cannot use the argument 'Frontend': users create takes one argument, TYPE",
     ],
     [rich, ['-n', 'Backend'], "Cannot use the argument '-n': options begin with two dashes, other arguments with none"],
-  ])('refuses wrong arguments: %#', (command, argv, message) => {
+  ])('readGiven refuses wrong arguments (case %#)', (command, argv, message) => {
     expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
   });
 });

@@ -11,10 +11,10 @@ import { runService } from './running-service.ts';
 
 const running = runService();
 
-/** A machine without a browser, whose user acts while it waits for the nth time. */
+/** A machine without a browser. Test actions, such as a sign-in, run during its nth wait. */
 interface Machine {
   readonly context: TestContext;
-  /** Duration of each wait, s. */
+  /** Durations of the waits so far, in seconds. */
   readonly waits: readonly number[];
 }
 
@@ -32,7 +32,7 @@ function machine(
   return { context: { ...testContext({ clock }), sleep, ...others }, waits };
 }
 
-/** Enters the code that the machine shows, in another browser. */
+/** Opens a browser on another machine, and enters the code that the first machine shows. */
 async function enterCode({ output }: TestContext, action: string): Promise<void> {
   const [, page = '', code = ''] = /\n\n {2}(http\S+)\n {2}(\S+)\n/.exec(output.err) ?? [];
   expect(page).toBe(`${running.url}/connect/device`);
@@ -48,7 +48,7 @@ function attempt({ context }: Machine, ...argv: string[]): Promise<number> {
 }
 
 describe('login --device', () => {
-  it('shows an address and a code, waits, and stores a session that can be renewed', async () => {
+  it('login --device shows an address and a code, waits, and stores a session that can be renewed', async () => {
     const one: Machine = machine({ 3: () => enterCode(one.context, 'continue') });
     expect(await attempt(one)).toBe(0);
     expect(one.waits).toEqual([5, 5, 5]);
@@ -67,7 +67,7 @@ describe('login --device', () => {
     });
   });
 
-  it('waits five seconds longer after each slow_down', async () => {
+  it('login --device waits five seconds longer between polls after each slow_down', async () => {
     const { clock } = running;
     const back = () => clock.advance(-4000);
     const one: Machine = machine({ 2: back, 3: () => enterCode(one.context, 'continue') });
@@ -75,7 +75,7 @@ describe('login --device', () => {
     expect(one.waits).toEqual([5, 5, 10]);
   });
 
-  it('waits twice as long after failing to reach the server', async () => {
+  it('login --device doubles its polling interval after a failure to reach the server', async () => {
     let calls = 0;
     const fetchOften = (url: string, init: RequestInit) => {
       calls += url.endsWith('/connect/token') ? 1 : 0;
@@ -90,7 +90,7 @@ describe('login --device', () => {
     expect(one.waits).toEqual([5, 5, 10]);
   });
 
-  it('fails if the person refuses', async () => {
+  it('login --device fails if the user refuses the sign-in', async () => {
     const one: Machine = machine({ 1: () => enterCode(one.context, 'cancel') });
     await expect(attempt(one)).rejects.toMatchObject({
       exitCode: 3,
@@ -98,7 +98,7 @@ describe('login --device', () => {
     });
   });
 
-  it('fails if the code expires', async () => {
+  it('login --device fails if the code expires', async () => {
     const one = machine();
     await expect(attempt(one)).rejects.toMatchObject({
       exitCode: 3,
@@ -107,7 +107,7 @@ describe('login --device', () => {
     expect(one.waits).toEqual(Array.from({ length: 120 }, () => 5));
   });
 
-  it('reports a server that does not support it', async () => {
+  it('login --device reports a server without support for device sign-in', async () => {
     const server = createServer((_, response) => {
       response.end(JSON.stringify({ issuer: findUrl(), scopes_supported: ['openid'] }));
     });
@@ -119,7 +119,7 @@ describe('login --device', () => {
     );
   });
 
-  it('sends no code in clear text to a server with an HTTPS address', async () => {
+  it('login --device sends no code in clear text if the server has an HTTPS address', async () => {
     const address = 'https://flags.example';
     const asked: string[] = [];
     const answer = async (url: string) => {
@@ -135,14 +135,17 @@ describe('login --device', () => {
     expect(asked).toEqual([`${address}/.well-known/openid-configuration`]);
   });
 
-  it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])('refuses %s', async (flag) => {
-    await expect(attempt(machine(), flag)).rejects.toThrow(
-      new UsageError(`Cannot use ${flag.split('=')[0]} with --device`),
-    );
-  });
+  it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])(
+    'login --device refuses the option %s',
+    async (flag) => {
+      await expect(attempt(machine(), flag)).rejects.toThrow(
+        new UsageError(`Cannot use ${flag.split('=')[0]} with --device`),
+      );
+    },
+  );
 });
 
-it('login without a browser suggests login --device', async () => {
+it('login suggests login --device if no browser can be opened', async () => {
   const one = machine();
   const err = (text: string) => {
     if (text.includes('--device')) throw new Error(text);

@@ -11,7 +11,7 @@ import { testContext } from './fixture.ts';
 const { pid: deadPid } = spawnSync('true');
 
 describe('underLock', () => {
-  it('runs work in one process at a time, and leaves no files', async () => {
+  it('underLock runs work in one process at a time, and leaves no files behind', async () => {
     const directory = temporaryDirectory();
     const context = testContext();
     let within = 0;
@@ -30,7 +30,7 @@ describe('underLock', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('releases the lock if the work fails', async () => {
+  it('underLock releases the lock if the work fails', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     const failing = underLock(lock, context, async () => {
@@ -41,10 +41,10 @@ describe('underLock', () => {
   });
 
   it.each([
-    ['a process of this machine that is gone', `${deadPid}@${hostname()} 0`, 0],
-    ['a machine elsewhere, long ago', '1@elsewhere 0', 121],
-    ['an unknown owner, long ago', '', 121],
-  ])('takes over a stale lock of %s', async (_who, owner, ageSeconds) => {
+    ['a dead process of this machine', `${deadPid}@${hostname()} 0`, 0],
+    ['another machine after two minutes', '1@elsewhere 0', 121],
+    ['an unknown owner after two minutes', '', 121],
+  ])('underLock takes over the lock of %s', async (_who, owner, ageSeconds) => {
     const directory = temporaryDirectory();
     const context = testContext();
     writeFileSync(`${directory}/lock`, owner);
@@ -57,11 +57,11 @@ describe('underLock', () => {
   it.each([
     ['a living process', `${process.pid}@${hostname()} 0`],
     ['another machine', '1@elsewhere 0'],
-  ])('starts no work while the lock belongs to %s', async (_who, owner) => {
+  ])('underLock starts no work while %s holds the lock', async (_who, owner) => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     writeFileSync(lock, owner);
-    // The owner refreshes the lock repeatedly.
+    // The owner keeps the lock fresh.
     const sleep = async (ms: number) => {
       await context.sleep(ms);
       const now = context.clock.now() / 1000;
@@ -74,7 +74,7 @@ describe('underLock', () => {
     expect(readFileSync(lock, 'utf8')).toBe(owner);
   });
 
-  it('keeps a lock that another process has taken over', async () => {
+  it('underLock does not remove the lock after another process has taken it over', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = { ...testContext(), randomBytes };
     await underLock(lock, context, async () => writeFileSync(lock, 'another'));

@@ -3,12 +3,12 @@ import type { Context } from '../../src/cli/context.ts';
 import { type TestClock, testClock } from '../accounts/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** A terminal and its environment, with the effects of a command. */
+/** The environment of a command that runs in a test. It records the effects of the command. */
 export interface TestContext extends Context {
   readonly clock: TestClock;
   /** Output to standard output and to standard error. */
   readonly output: { out: string; err: string };
-  /** Every question, without its answer. */
+  /** All questions that were asked, without the answers. */
   readonly questions: readonly string[];
   /** Path of the file with the tokens. */
   readonly credentialsFile: string;
@@ -16,17 +16,17 @@ export interface TestContext extends Context {
 
 export interface ContextOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The texts of the files that can be read. */
+  /** Texts of the files that the command can read, by path. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Answers of a person. By default, the terminal is not interactive. */
+  /** Answers of the user. Without answers, the terminal is not interactive. */
   readonly answers?: readonly string[];
   readonly clock?: TestClock;
   readonly openBrowser?: (url: string) => void;
-  /** The configuration folder; a fresh one by default. */
+  /** The configuration folder; by default a new one. */
   readonly folder?: string;
 }
 
-/** Creates a context whose clock advances by sleeping. */
+/** Creates a context whose clock advances only when the command sleeps. */
 export function testContext(options: ContextOptions = {}): TestContext {
   const { env = {}, files = {}, clock = testClock(), folder = temporaryDirectory(), openBrowser } = options;
   const output = { out: '', err: '' };
@@ -53,7 +53,7 @@ export function testContext(options: ContextOptions = {}): TestContext {
     clock,
     randomBytes,
     fetch: (url, init) => fetch(url, init),
-    // Let concurrent work run.
+    // Lets concurrent work run.
     sleep: async (ms) => {
       clock.advance(ms);
       await new Promise((resolve) => setImmediate(resolve));

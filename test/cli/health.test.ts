@@ -30,7 +30,7 @@ async function leak() {
 }
 
 describe('health', () => {
-  it('exits with 0 if nothing is urgent', async () => {
+  it('health exits with code 0 if nothing is urgent', async () => {
     const { out, failure } = await run('--app Here --environment Production');
     expect(out).toMatch(
       /^SEVERITY +FINDING +ENVIRONMENT +SUBJECTS\nwarning +nothing received +Production +Production\n$/,
@@ -38,14 +38,14 @@ describe('health', () => {
     expect(failure).toBeUndefined();
   });
 
-  it('lists the most urgent findings first, and exits with 8', async () => {
+  it('health lists the most urgent findings first, and exits with code 8', async () => {
     await leak();
     const { out, failure } = await run('--app Here');
     expect(out).toMatch(/\nurgent +key leaked +- +Billing\nwarning +/);
     expect(failure).toEqual({ message: 'There is 1 urgent finding', exitCode: 8 });
   });
 
-  it('covers all applications, as JSON too', async () => {
+  it('health without --app covers all applications, also with --json', async () => {
     await leak();
     const { out, failure } = await run('');
     expect(out).toMatch(/^APPLICATION +SEVERITY +FINDING .*\nShop +urgent +key leaked +/);
@@ -54,7 +54,7 @@ describe('health', () => {
     expect(found.items[0]?.kind).toBe('key_leaked');
   });
 
-  it('refuses an unknown environment, and an environment without an application', async () => {
+  it('health refuses an unknown environment, and an environment without an application', async () => {
     expect((await run('--app Here --environment Nowhere')).failure).toMatchObject({ exitCode: 5 });
     const { failure } = await run('--environment Production');
     expect(failure?.message).toBe('Cannot use --environment without --app');

@@ -36,7 +36,7 @@ describe('login as an API key', () => {
     ['the variable', (id, secret) => [['--client-id', id], { env: { FLAGMETER_CLIENT_SECRET: secret } }]],
     ['the variables', (id, secret) => [[], { env: { FLAGMETER_CLIENT_ID: id, FLAGMETER_CLIENT_SECRET: secret } }]],
     ['a person', (id, secret) => [['--client-id', id], { answers: [secret] }]],
-  ])('takes the secret from %s, and does not store it', async (_where, given) => {
+  ])('login as an API key reads the secret from %s, and does not store it', async (_where, given) => {
     const { clientId, clientSecret } = running.service.credentials;
     const [argv, options] = given(clientId, clientSecret);
     const context = around(options);
@@ -53,14 +53,14 @@ describe('login as an API key', () => {
     expect(await requestStatus(session)).toBe(200);
   });
 
-  it('stores the secret with --store', async () => {
+  it('login --store stores the secret of an API key', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login.run(['--url', running.url, '--client-id', clientId, '--store'], context);
     expect(readSession(context)?.clientSecret).toBe(clientSecret);
   });
 
-  it('fails with exit code 3 for a wrong secret, and keeps the previous session', async () => {
+  it('login with a wrong secret fails with exit code 3, and keeps the previous session', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, 'wrong'] });
     await login.run(['--url', running.url, '--client-id', clientId], context);
@@ -73,7 +73,7 @@ describe('login as an API key', () => {
     expect(await requestStatus(before)).toBe(200);
   });
 
-  it('ends the session that it replaces', async () => {
+  it('login as an API key ends the session that it replaces', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, clientSecret] });
     await login.run(['--url', running.url, '--client-id', clientId], context);
@@ -92,13 +92,13 @@ describe('login as an API key', () => {
     [['--url', 'flags.example'], 'Cannot use --url flags.example: must be an address'],
     [['--url', 'http://me:secret@flags.example'], 'Cannot use --url http://…@flags.example: must be'],
     [['--auth-url', 'x'], 'Cannot use --auth-url x: must be an address'],
-  ])('refuses %j', async (argv, message) => {
+  ])('login refuses the arguments %j', async (argv, message) => {
     const attempt = login.run(argv, around());
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(message);
   });
 
-  it('warns about an address without encryption', async () => {
+  it('login warns about an address without encryption', async () => {
     const context = around({ answers: ['x'] });
     const attempt = login.run(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
@@ -109,7 +109,7 @@ describe('login as an API key', () => {
 });
 
 describe('login with a browser', () => {
-  it('stores a session that can be renewed', async () => {
+  it('login with a browser stores a session that can be renewed', async () => {
     const context = withBrowser();
     expect(await login.run(['--url', running.url], context)).toBe(0);
     expect(context.output.err).toMatch(
@@ -124,7 +124,7 @@ describe('login with a browser', () => {
     expect(await requestStatus(session)).toBe(200);
   });
 
-  it('prints neither the code nor the verifier nor a token', async () => {
+  it('login with a browser prints neither the code, nor the verifier, nor a token', async () => {
     const context = withBrowser();
     await login.run(['--url', running.url], context);
     const { accessToken, refreshToken } = readSession(context) as StoredSession;
@@ -143,7 +143,7 @@ describe('login with a browser', () => {
       /^No\ufffd \(access_denied\)$/,
       3,
     ],
-  ])('fails after a redirect with %s, and stores nothing', async (_what, answer, message, exitCode) => {
+  ])('login stores nothing if the redirect from the browser has %s', async (_what, answer, message, exitCode) => {
     const pages: Promise<string>[] = [];
     const openBrowser = (address: string) => {
       const asked = new URL(address).searchParams;
@@ -160,7 +160,7 @@ describe('login with a browser', () => {
     expect(readSession(context)).toBeUndefined();
   });
 
-  it('rejects a token host with another issuer', async () => {
+  it('login with a browser rejects a token host whose metadata names another issuer', async () => {
     const { port } = new URL(running.url);
     const attempt = login.run(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('login at a server that is not flagmeter', () => {
     [200, '<html>', /does not respond like a flagmeter server \(status 200\)$/],
     [200, '{"issuer":"x"}', /does not respond like a flagmeter server \(status 200\)$/],
     [500, '{}', /does not respond like a flagmeter server \(status 500\)$/],
-  ])('reports a response of %i %s', async (status, body, message) => {
+  ])('login reports a server that responds with status %i and the body %s', async (status, body, message) => {
     const address = await start((_, response) => void response.writeHead(status).end(body));
     const attempt = login.run(['--url', address], around());
     await expect(attempt).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(message) });
@@ -212,7 +212,7 @@ describe('login at a server that is not flagmeter', () => {
       /^Come back later\ufffd \(temporarily_unavailable\)$/,
       7,
     ],
-  ])('reports %s, and shows no token', async (_what, status, body, message, exitCode) => {
+  ])('login reports a token response with %s, and shows no token', async (_what, status, body, message, exitCode) => {
     const metadata = { issuer: 'http://elsewhere.example', scopes_supported: ['openid'] };
     const address = await start((request, response) => {
       const isToken = request.url === '/connect/token';
@@ -226,7 +226,7 @@ describe('login at a server that is not flagmeter', () => {
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
   });
 
-  it('revokes the tokens, and stores nothing, if the API does not respond', async () => {
+  it('login revokes the tokens and stores nothing if the API does not respond', async () => {
     const address = await start((_, response) => void response.writeHead(404).end('{}'));
     const context = withBrowser();
     let got: StoredSession | undefined;
@@ -247,7 +247,7 @@ describe('login at a server that is not flagmeter', () => {
 });
 
 describe('logout', () => {
-  it.each(['a browser', 'an API key'])('ends a session by %s on the server, and deletes its tokens', async (by) => {
+  it.each(['a browser', 'an API key'])('logout ends a session by %s, and deletes its tokens', async (by) => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = withBrowser({ answers: [clientSecret] });
     await login.run(
@@ -264,7 +264,7 @@ describe('logout', () => {
     expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
   });
 
-  it('deletes the tokens even if the server cannot be reached', async () => {
+  it('logout deletes the tokens even if the server cannot be reached', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login.run(['--url', running.url, '--client-id', clientId], context);

@@ -7,7 +7,7 @@ const admin = administrator();
 const { run, api } = admin;
 
 describe('a second application of the same name', () => {
-  it('apps create refuses the name in the same team, and its error has the id of the first application', async () => {
+  it('apps create refuses a name that an application of the team has, and reports the id of that application', async () => {
     const name = admin.fresh();
     const first = JSON.parse((await run(`apps create ${name} --json`)).out);
     await expect(run(`apps create ${name}`)).rejects.toMatchObject({
@@ -17,7 +17,7 @@ describe('a second application of the same name', () => {
     await expect(run(`apps update ${admin.application} --name ${name}`)).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  it('apps create allows the name in another team', async () => {
+  it('apps create allows a name that an application of another team has', async () => {
     const items = [{ id: 'app_1', name: 'Shop', teamId: 'team_1' }];
     const me = { primaryTeam: 'team_2' };
     const api = { list: async () => items, call: async () => me } as unknown as Api;
@@ -26,7 +26,7 @@ describe('a second application of the same name', () => {
     await expect(checkOnlyOne(api, 'Shop', { teamId: 'team_1' })).rejects.toThrow('(app_1)');
   });
 
-  it('an id identifies an existing second application, which can be renamed', async () => {
+  it('apps update can rename one of two applications of the same name by its id', async () => {
     const name = admin.fresh();
     const other = admin.fresh();
     const { id } = (await api('POST', '/applications', 201, { name })) as { id: string };

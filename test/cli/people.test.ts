@@ -13,7 +13,7 @@ async function run(command: string, options: ContextOptions = {}) {
   return { code, ...context.output, questions: context.questions };
 }
 
-/** Counts a packet of an identity in Production, and reads its stored data. */
+/** Sends a packet with an identity in Production, and reads the data that is stored about the identity. */
 async function seen(identity: string) {
   const path = `/applications/${admin.application}`;
   await api('PATCH', path, 200, { acceptClientIdentities: true });
@@ -32,7 +32,7 @@ async function seen(identity: string) {
 }
 
 describe('people forget', () => {
-  it.each(['user-7', 'ann/1', 'a%2Fb', '…'])('deletes the data of %j', async (identity) => {
+  it.each(['user-7', 'ann/1', 'a%2Fb', '…'])('people forget deletes the data of the identity %j', async (identity) => {
     const kept = await seen(identity);
     expect(await kept()).toHaveLength(1);
     const { code, err } = await run(`forget ${identity} --app ${admin.application} --yes`);
@@ -40,12 +40,12 @@ describe('people forget', () => {
     expect(await kept()).toEqual([]);
   });
 
-  it('accepts an identity that a path cannot have, and prints JSON', async () => {
+  it('people forget accepts an identity that a path cannot contain, and prints JSON', async () => {
     const { out } = await run(`forget .. --app ${admin.application} --yes --json`);
     expect(JSON.parse(out)).toEqual({ identity: '..', forgotten: false });
   });
 
-  it('reports an unknown identity, and the audit log has that result', async () => {
+  it('people forget reports an unknown identity, and the audit log records that result', async () => {
     const reasons = async () => {
       const { items } = (await api('GET', '/audit?action=identity.forgotten', 200)) as { items: object[] };
       return items.map((entry) => (entry as { reason?: string }).reason);
@@ -59,7 +59,7 @@ describe('people forget', () => {
     expect((await reasons())[0]).toBe('nothing_stored');
   });
 
-  it('asks first, and forgets nothing without a yes', async () => {
+  it('people forget asks for confirmation, and deletes nothing if the answer is not yes', async () => {
     const kept = await seen('user-8');
     const refused = run(`forget user-8 --app ${admin.application}`, { answers: ['n'] });
     await expect(refused).rejects.toThrow('Nothing was forgotten');
@@ -74,7 +74,7 @@ describe('people forget', () => {
     ['forget --app Shop --yes', /without IDENTITY/],
     ['forget user-9 --yes', /without --app/],
     ['forgot', /forget/],
-  ])('refuses %j', async (command, why) => {
+  ])('people refuses the arguments %j', async (command, why) => {
     await expect(run(command)).rejects.toThrow(why);
   });
 });

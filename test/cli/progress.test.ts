@@ -14,7 +14,7 @@ function open(interactive: boolean) {
 
 const MiB = 2 ** 20;
 
-test('Progress writes a line every few seconds without a terminal, but nothing for short work', () => {
+test('Progress without a terminal writes a line every few seconds, and nothing for short work', () => {
   const { clock, progress, text } = open(false);
   progress.report({ done: MiB, total: 4 * MiB });
   expect(text()).toBe('');

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type Keyboard, type Person, personAt } from '../../src/cli/prompt.ts';
 
-/** A person at a keyboard, the output of the terminal, and its modes. */
+/** Creates a person at a test keyboard. `shown` returns the output, and `modes` records changes of raw mode. */
 function atKeyboard(): { person: Person; typed: PassThrough; shown: () => string; modes: boolean[] } {
   const modes: boolean[] = [];
   let shown = '';
@@ -20,7 +20,7 @@ describe('ask', () => {
     ['yes\n', 'yes'],
     ['yes\r\nmore', 'yes'],
     ['\n', ''],
-  ])('returns for the input %j the line %j', async (text, answer) => {
+  ])('ask returns for the input %j the line %j', async (text, answer) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.ask('Sure? ');
     typed.write(text);
@@ -28,13 +28,13 @@ describe('ask', () => {
     expect([shown(), modes]).toEqual(['Sure? ', []]);
   });
 
-  it('returns an empty line at the end of input', async () => {
+  it('ask returns an empty line at the end of input', async () => {
     const { person, typed } = atKeyboard();
     typed.end();
     expect(await person.ask('Sure? ')).toBe('');
   });
 
-  it('works again on the same terminal', async () => {
+  it('ask works repeatedly on the same terminal', async () => {
     const { person, typed } = atKeyboard();
     typed.write('first\n');
     expect(await person.ask('? ')).toBe('first');
@@ -53,7 +53,7 @@ describe('askSecret', () => {
     [['half\u0004'], 'half'],
     [['\u007f\r'], ''],
     [['pässwörd 🎉x\u007f\r'], 'pässwörd 🎉'],
-  ])('returns for the input %j the secret %j, and does not show it', async (chunks, secret) => {
+  ])('askSecret returns for the input %j the secret %j, and does not show it', async (chunks, secret) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     for (const chunk of chunks) typed.write(chunk);
@@ -61,7 +61,7 @@ describe('askSecret', () => {
     expect([shown(), modes]).toEqual(['Secret: \n', [true, false]]);
   });
 
-  it('restores the terminal when it is interrupted', async () => {
+  it('askSecret restores the terminal when it is interrupted', async () => {
     const { person, typed, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     typed.write('abc\u0003');

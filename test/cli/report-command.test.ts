@@ -14,7 +14,7 @@ beforeEach(async () => {
   ({ key } = await createKey(running.service.http, admin.access, admin.application, 'Frontend'));
 });
 
-/** Sends a packet. @returns the status */
+/** Sends a packet. @returns the HTTP status */
 async function send(packet: object, headers: Record<string, string> = { origin: 'https://shop.example' }) {
   const response = await fetch(`${running.url}/api/frontend/telemetry`, {
     method: 'POST',
@@ -38,19 +38,19 @@ describe('usage --format', () => {
   it.each([
     ['csv', /^time,environment,feature,variant,checks,used,viewed\r\n\S+Z,Production,checkout,on,3,2,1\r\n$/],
     ['ndjson', /^\{"time":"\S+Z","environment":"Production","feature":"checkout","variant":"on","checks":3,/],
-  ])('prints rows as %s only', async (format, rows) => {
+  ])('usage --format %s prints only rows', async (format, rows) => {
     expect(await send({ f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
     const { out, err } = await run(`usage ${here} --format ${format}`);
     expect(out).toMatch(rows);
     expect(err).toBe('');
   });
 
-  it('prints the message of a refusal', async () => {
+  it('usage --format prints the message of a refusal by the server', async () => {
     await expect(run(`usage ${here} --format csv --to 1d --from 1h`)).rejects.toThrow(/from must be before to/);
     await expect(run(`usage ${here} --format csv --json`)).rejects.toThrow(UsageError);
   });
 
-  it('fails if the connection breaks', async () => {
+  it('usage --format fails if the connection breaks', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
@@ -84,13 +84,13 @@ describe('usage --range', () => {
     ['last-week', 'Europe/Berlin', { from: '2026-10-25T23:00:00.000Z', to: '2026-11-01T23:00:00.000Z' }],
     ['last-week', undefined, { from: '2026-10-19T00:00:00.000Z', to: '2026-10-26T00:00:00.000Z' }],
     ['yesterday', 'Pacific/Auckland', { from: '2026-10-31T11:00:00.000Z', to: '2026-11-01T11:00:00.000Z' }],
-  ])('covers %s in %s', async (range, zone, expected) => {
+  ])('usage --range %s with the time zone %s covers the right days', async (range, zone, expected) => {
     const given = zone === undefined ? '' : ` --time-zone ${zone}`;
     const timeZone = zone === undefined ? {} : { timeZone: zone };
     expect(await query(`usage ${here} --range ${range}${given}`)).toEqual({ ...expected, ...timeZone });
   });
 
-  it('rejects --from, --to and an unknown time zone', async () => {
+  it('usage --range rejects --from, --to and an unknown time zone', async () => {
     await expect(run(`usage ${here} --range today --from 1d`)).rejects.toThrow(/sets both/);
     await expect(run(`usage ${here} --time-zone Europe/Atlantis`)).rejects.toThrow(/"Europe\/Atlantis"/);
     await expect(run(`ingest --app Here --range tomorrow`)).rejects.toThrow(UsageError);
@@ -98,7 +98,7 @@ describe('usage --range', () => {
 });
 
 describe('usage', () => {
-  it('prints a line for each feature and each of its variants', async () => {
+  it('usage prints a line for each feature and each of its variants', async () => {
     expect(await send({ f: { checkout: { on: [3, 2, 1], off: [10] } } })).toBe(202);
     const { out } = await run(`usage ${here}`);
     const [about, empty, ...lines] = out.split('\n');
@@ -112,13 +112,13 @@ describe('usage', () => {
     expect(out).toMatch(/^checkout +off +10 +0 +0 +0$/m);
   });
 
-  it('prints a line for each bucket with --step', async () => {
+  it('usage --step prints a line for each bucket', async () => {
     await send({ f: { checkout: { on: [3, 2, 1] }, cart: { on: [1] } } });
     const { out } = await run(`usage ${here} --step HOUR --from 2h --feature checkout`);
     expect(out).toMatch(/\n\nTIME +FEATURE +VARIANT +CHECKS +USED +VIEWED\n\S+ \S+ UTC +checkout +on +3 +2 +1\n$/);
   });
 
-  it('prints the JSON of the API for scripts', async () => {
+  it('usage --json prints the JSON of the API', async () => {
     await send({ f: { checkout: { on: [3, 2, 1] } } });
     const range = 'from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z';
     const { out } = await run(`usage ${here} --from 2026-01-01 --to 2026-01-02T00:00:00Z --step hour --json`);
@@ -126,7 +126,7 @@ describe('usage', () => {
     expect(JSON.parse(out)).toEqual(await api('GET', path, 200));
   });
 
-  it('uses the only environment, and reports that there was no usage', async () => {
+  it('usage uses the only environment of an application, and reports that there was no usage', async () => {
     for (const name of ['Staging', 'Development'])
       await api('DELETE', `/applications/${admin.application}/environments/${name}`, 204);
     const { out, err } = await run('usage --app Here');
@@ -146,7 +146,7 @@ describe('usage', () => {
     [`usage ${here} --feature checkuot`, 5, 'There is no feature checkuot'],
     [`measurements ${here} --metric revenu`, 5, 'There is no metric revenu'],
     [`usage ${here} --from 1h --to 2h`, 1, 'from must be before to (invalid_query)'],
-  ])('refuses %s with exit code %i', async (command, exitCode, message) => {
+  ])('refuses the command %s with exit code %i', async (command, exitCode, message) => {
     const error = await run(command).catch((failure: unknown) => failure as Error);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
     if (exitCode === 2) expect(error).toBeInstanceOf(UsageError);
@@ -169,7 +169,7 @@ it('ingest prints refusals with reasons and senders', async () => {
   expect(await send({ f: {} })).toBe(202);
   expect(await send({ e: 'production' })).toBe(404);
   expect(await send({}, {})).toBe(403);
-  running.clock.advance(2000); // What was refused shows after a second.
+  running.clock.advance(2000); // Refusals appear in the report after a second.
   const { out } = await untilShown(() => run('ingest --app Here'), /refused 2/);
   expect(out).toMatch(/^Shop, all environments, .*\naccepted 1, refused 2, noted 0\n\nREFUSED +STATUS +COUNT /);
   expect(out).toMatch(
@@ -180,7 +180,7 @@ it('ingest prints refusals with reasons and senders', async () => {
   expect((await run('ingest --app Here --environment Staging')).err).toBe('No packets or reports in this period\n');
 });
 
-/** Repeats work until its output matches. */
+/** Repeats a command until its output matches. */
 async function untilShown(work: () => Promise<{ out: string; err: string }>, pattern: RegExp) {
   return expect
     .poll(work)
@@ -189,7 +189,7 @@ async function untilShown(work: () => Promise<{ out: string; err: string }>, pat
 }
 
 describe('whoami', () => {
-  it('shows the server, and the user that commands act as', async () => {
+  it('whoami shows the server, and the user that commands act as', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     expect(await whoami.run([], context)).toBe(0);
@@ -197,14 +197,14 @@ describe('whoami', () => {
     expect(context.output.out).toMatch(/^ {2}Teams +Default \(primary\)$/m);
   });
 
-  it('prints the JSON of the API for scripts', async () => {
+  it('whoami --json prints the JSON of the API', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     await whoami.run(['--json'], context);
     expect(JSON.parse(context.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
-  it('fails with exit code 3 without a login', async () => {
+  it('whoami fails with exit code 3 without a login', async () => {
     const context = testContext({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
     await expect(whoami.run([], context)).rejects.toMatchObject({ exitCode: 3 });
   });

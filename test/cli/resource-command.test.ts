@@ -44,7 +44,7 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
   const called = (name: string) => (field === 'email' ? `${name}@example.com` : name);
   const within = () => (path().startsWith('/applications/') ? ` --app ${admin.application}` : '');
 
-  it('creates, lists and deletes items as text', async () => {
+  it('commands create, list and delete items, and print text', async () => {
     const name = fresh();
     const made = await run(`${resource} create ${create(name)}`);
     expect(made.out).toMatch(new RegExp(`^ {2}\\w[\\w ]*  +${called(name)}$`, 'm'));
@@ -58,14 +58,14 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
     expect(after.out).not.toContain(called(name));
   });
 
-  it('prints tables that fit the terminal', async () => {
+  it('list commands print tables that fit the terminal', async () => {
     await run(`${resource} create ${create(`${fresh()}-${'x'.repeat(100)}`)}`);
     const { out } = await run(`${resource} list${within()}`, {}, { width: 80 });
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(out).toContain('…');
   });
 
-  it('deletes nothing without a terminal or --yes, and sends no request', async () => {
+  it('delete commands without a terminal and without --yes send no request', async () => {
     const fetch = () => {
       throw new Error('a request was sent');
     };
@@ -74,7 +74,7 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
     await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
 
-  it('prints JSON like the responses of the API', async () => {
+  it('create and list commands with --json print the response of the API', async () => {
     const name = fresh();
     const made = JSON.parse((await run(`${resource} create ${create(name)} --json`)).out);
     expect(made[field]).toBe(called(name));
@@ -85,7 +85,7 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
 });
 
 describe('list', () => {
-  it('prints the items of all pages', async () => {
+  it('list commands print the items of all pages', async () => {
     const names = Array.from({ length: 201 }, (_, index) => `f${index}`);
     for (const name of names) await api('POST', `/applications/${admin.application}/features`, 201, { name });
     const { out } = await run(`features list --app ${admin.application} --json`);
@@ -94,7 +94,7 @@ describe('list', () => {
     expect(nextCursor).toBeNull();
   });
 
-  it('filters items', async () => {
+  it('features list --archived false omits archived features', async () => {
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'old' });
     await api('PATCH', `/applications/${admin.application}/features/old`, 200, { archived: true });
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'new' });
@@ -103,7 +103,7 @@ describe('list', () => {
     expect(out).not.toMatch(/^old/m);
   });
 
-  it('filters features by verdict, and fails a pipeline', async () => {
+  it('features list filters by verdict, and fails with --fail-if-any if a feature matches', async () => {
     const { application } = admin;
     await api('POST', `/applications/${application}/features`, 201, { name: 'next' });
     expect((await run(`features list --app ${application} --verdict new`)).out).toMatch(/^next +new/m);
@@ -118,7 +118,7 @@ describe('list', () => {
     await expect(failing('--verdict new')).rejects.toMatchObject({ exitCode: 8, message: 'There is 1 feature' });
   });
 
-  it('reports an empty list, except with --json', async () => {
+  it('list commands report an empty list, but print it as JSON with --json', async () => {
     expect(await run(`keys list --app ${admin.application}`)).toMatchObject({
       out: '',
       err: 'There are no application keys\n',
@@ -162,7 +162,7 @@ describe('secrets of commands', () => {
     await expect(run(`users withdraw-link ${email}`)).rejects.toThrow('neither an invitation nor a reset link');
   });
 
-  it('a warning is printed only with a secret', async () => {
+  it('commands print the warning about a secret only if the response has a secret', async () => {
     expect((await run(`keys create Frontend --app ${admin.application}`)).err).toBe('');
   });
 
@@ -174,7 +174,7 @@ describe('secrets of commands', () => {
 });
 
 describe('an item named by a command', () => {
-  it('a command finds the item by id first, then by name, and refuses a name of two items', async () => {
+  it('a command finds an item first by id and then by name, and refuses a name of two items', async () => {
     const id = await createApplication(running.service.http, admin.access, { name: admin.application });
     expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');
@@ -184,7 +184,7 @@ describe('an item named by a command', () => {
     expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(`${admin.application} (${id})`);
   });
 
-  it('an option can name the team of the item', async () => {
+  it('the option --team of create commands names the team of the new item', async () => {
     const team = await run('teams create Other+team --json');
     const { id } = JSON.parse(team.out);
     await api('DELETE', `/teams/${id}`, 403);
@@ -200,14 +200,14 @@ describe('an item named by a command', () => {
     expect(JSON.parse(user.out)).toMatchObject({ role: 'Admin', teams: [running.service.credentials.teamId] });
   });
 
-  it.each(['.', '..'])('a name in an argument never changes the path of the request: %s', async (name) => {
+  it.each(['.', '..'])('an item name in an argument cannot change the path of the request: %s', async (name) => {
     await expect(run(`envs delete ${name} --app ${admin.application} --yes`)).rejects.toThrow(
       new UsageError(`Cannot use the name '${name}': not allowed in an address`),
     );
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('a name can contain the special characters of a URL', async () => {
+  it('an item name can contain the special characters of a URL', async () => {
     const name = 'a/b?c#d%2e';
     await run(`envs create ${name} --app ${admin.application}`);
     expect((await run(`envs delete ${name} --app ${admin.application} --yes`)).err).toContain(name);
@@ -233,7 +233,7 @@ describe('failures of commands', () => {
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
 
-  it('a missing role fails with exit code 4', async () => {
+  it('a command fails with exit code 4 if the caller lacks a role', async () => {
     const { clientId, clientSecret } = JSON.parse((await run(`api-keys create ${fresh()} --json`)).out);
     const env = { FLAGMETER_TOKEN: '', FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     expect((await run('apps list', { env })).out).toContain(admin.application);

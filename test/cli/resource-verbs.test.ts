@@ -6,7 +6,7 @@ import { administrator } from './administrator.ts';
 const admin = administrator();
 const { run, api, fresh, running } = admin;
 
-/** Returns the JSON that a command prints for scripts. */
+/** Runs a command with `--json`, and returns the parsed output. */
 async function json(command: string): Promise<Record<string, unknown>> {
   return JSON.parse((await run(`${command} --json`)).out);
 }
@@ -16,14 +16,14 @@ describe('show', () => {
     ['apps show', 'Shop', () => `/applications/${admin.application}`],
     ['features show', 'checkout --app Shop', () => `/applications/${admin.application}/features/checkout`],
     ['teams show', 'Default', () => `/teams/${running.service.credentials.teamId}`],
-  ])('%s prints the response of the API', async (command, argv, path) => {
+  ])('the command %s prints the response of the API', async (command, argv, path) => {
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'checkout' });
     const called = argv.replace('Shop', admin.application);
     expect(await json(`${command} ${called}`)).toEqual(await api('GET', path(), 200));
     expect((await run(`${command} ${called}`)).out).toMatch(/^ {2}[A-Z]\w+ +\S/);
   });
 
-  it('finds an object without its own path in the list', async () => {
+  it('show finds an item without a path of its own in the list', async () => {
     await run(`keys create Mobile --app ${admin.application} --name phone`);
     const { id, type } = await json(`keys show phone --app ${admin.application}`);
     expect(type).toBe('Mobile');
@@ -33,7 +33,7 @@ describe('show', () => {
 });
 
 describe('update', () => {
-  it('changes only the given fields of an application', async () => {
+  it('apps update changes only the given fields of an application', async () => {
     const name = fresh();
     const settings = '--origin https://a.example --origin https://b.example --accept-identities TRUE --rate 2.5';
     expect(await json(`apps update ${admin.application} --name ${name} ${settings}`)).toMatchObject({
@@ -52,7 +52,7 @@ describe('update', () => {
     });
   });
 
-  it('changes a feature, and removes its description', async () => {
+  it('features update changes a feature, and removes its description', async () => {
     const feature = `checkout --app ${admin.application}`;
     await run(`features create ${feature} --description The+till`);
     expect(await json(`features update ${feature} --archived true`)).toMatchObject({
@@ -65,7 +65,7 @@ describe('update', () => {
     });
   });
 
-  it('leaves the rest of a metric unchanged, although the API replaces it whole', async () => {
+  it('metrics update leaves the other fields unchanged, although the API replaces the whole metric', async () => {
     const metric = `sales --app ${admin.application}`;
     await run(`metrics create ${metric} --kind gauge --unit EUR`);
     expect(await json(`metrics update ${metric} --unit USD`)).toMatchObject({ kind: 'gauge', unit: 'USD' });
@@ -74,7 +74,7 @@ describe('update', () => {
     expect([kind, unit]).toEqual(['counter', undefined]);
   });
 
-  it('changes a user and a team', async () => {
+  it('users update and teams update change a user and a team', async () => {
     const email = `${fresh()}@example.com`;
     await run(`users create ${email} --name Ada`);
     const { out } = await run(`users update ${email} --name Ada+L --role admin --json`);
@@ -89,13 +89,13 @@ describe('update', () => {
     ['apps update Here --any-origin --origin https://a.example', 'Cannot use --any-origin with --origin'],
     ['apps update Here --rate many', 'Cannot use --rate many: must be a number, or default'],
     ['apps update Here --accept-identities yes', 'Cannot use --accept-identities yes: must be true or false'],
-  ])('refuses %s', async (command, message) => {
+  ])('the update command "%s" is refused', async (command, message) => {
     const attempt = run(command.replace('Here', admin.application));
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(message);
   });
 
-  it('names the known objects instead of an unknown object', async () => {
+  it('show and delete commands list the existing items if an item does not exist', async () => {
     const feature = `chekout --archived true --app ${admin.application}`;
     await run(`features create checkout --app ${admin.application}`);
     await expect(run(`features update ${feature}`)).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('update', () => {
   });
 });
 
-it('members are added to a team and removed from it', async () => {
+it('commands add members to a team and remove them from it', async () => {
   const email = `${fresh()}@example.com`;
   const team = fresh();
   await run(`teams create ${team}`);
@@ -123,7 +123,7 @@ it('members are added to a team and removed from it', async () => {
   expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
 });
 
-it('only confidential sign-in clients have a secret', async () => {
+it('sign-in clients create prints a secret only for confidential clients', async () => {
   const create = (name: string, type: string) =>
     run(`clients create ${name} --redirect-uri https://app.example/cb${type}`);
   const open = await create('Open', '');
@@ -141,7 +141,7 @@ describe('delete --json', () => {
   it.each([
     ['apps delete', 'Here', 'id'],
     ['envs delete', 'Staging --app Here', 'name'],
-  ])('%s prints the deleted object', async (command, argv, key) => {
+  ])('%s --json prints the deleted item', async (command, argv, key) => {
     const result = await run(`${command} ${argv.replace('Here', admin.application)} --yes --json`);
     const [named = ''] = argv.replace('Here', admin.application).split(' ');
     expect(result).toMatchObject({ out: `${JSON.stringify({ [key]: named, deleted: true })}\n`, err: '' });
@@ -149,7 +149,7 @@ describe('delete --json', () => {
 });
 
 describe('a log', () => {
-  it('a command without a second word lists the entries, the latest first', async () => {
+  it('audit without a second word lists the entries, the latest first', async () => {
     const name = fresh();
     await run(`apps update ${admin.application} --name ${name}`);
     const { out } = await run('audit --action application --from 1h --limit 1');
@@ -160,13 +160,13 @@ describe('a log', () => {
     );
   });
 
-  it('reports that there might be more entries', async () => {
+  it('audit --limit reports that there might be more entries', async () => {
     const { out, err } = await run('audit --limit 2 --json');
     expect(JSON.parse(out).items).toHaveLength(2);
     expect(err).toBe('There might be more than these 2: see --limit, --from and --to\n');
   });
 
-  it('an option filters the entries by a user, given by e-mail address or id', async () => {
+  it('audit --actor filters the entries by a user, given by e-mail address or id', async () => {
     const { clientId } = running.service.credentials;
     expect((await run(`audit --actor ${clientId} --limit 1`)).out).toContain('First API key');
     expect((await run('audit --actor admin@localhost')).err).toBe('There are no entries of the audit log\n');
@@ -182,7 +182,7 @@ describe('a log', () => {
     await expect(run(command)).rejects.toThrow(message);
   });
 
-  it('lists pending deletions', async () => {
+  it('deletions lists pending deletions', async () => {
     await run(`envs delete Staging --app ${admin.application} --yes`);
     const { out } = await run('deletions');
     expect(out).toMatch(new RegExp(`^DELETED .*\n[^]*UTC +environment +Staging +${admin.application}$`, 'm'));
@@ -190,7 +190,7 @@ describe('a log', () => {
 });
 
 it.each(['teams show Other', 'teams delete Other --yes', 'webhooks list --team Other', 'apps create New --team Other'])(
-  '%s of a team that the caller is not in is refused with exit code 4',
+  '"%s" is refused with exit code 4 if the caller is not in the team',
   async (command) => {
     const { id } = (await api('POST', '/teams', 201, { name: fresh() })) as { id: string };
     await expect(run(command.replace('Other', id))).rejects.toMatchObject({
@@ -201,7 +201,7 @@ it.each(['teams show Other', 'teams delete Other --yes', 'webhooks list --team O
 );
 
 describe('an object that does not exist', () => {
-  it('the server explains the refusal if the list has the object', async () => {
+  it("delete shows the server's reason if an item is in the list but cannot be deleted", async () => {
     const { key } = await createKey(running.service.http, admin.access, admin.application, 'Mobile');
     const body = JSON.stringify({ k: key, e: 'Production', f: { seen: { on: [1] } } });
     const sent = await fetch(`${running.url}/api/frontend/telemetry`, { method: 'POST', body });
@@ -219,7 +219,7 @@ describe('an object that does not exist', () => {
     ],
     ['envs show Prodution --app Here', 'There is no environment Prodution; the nearest is Production'],
     ['envs show QA --app Here', 'There is no environment QA; there is Production, Staging, Development'],
-  ])('an error names the object for %s', async (command, message) => {
+  ])('the error of "%s" contains the name of the missing item', async (command, message) => {
     const attempt = run(command.replace('Here', admin.application));
     await expect(attempt).rejects.toMatchObject({ exitCode: 5, message: expect.stringContaining(message) });
   });

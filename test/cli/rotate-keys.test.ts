@@ -4,7 +4,7 @@ import { administrator } from './administrator.ts';
 const admin = administrator();
 const { run, api, fresh } = admin;
 
-it('keys rotate prints a key that replaces another one, which is found by name', async () => {
+it('keys rotate finds a key by its name, and prints a new key that replaces it', async () => {
   const app = `--app ${admin.application}`;
   const old = JSON.parse((await run(`keys create Backend --name Rotated ${app} --json`)).out);
   const { out, err } = await run(`keys rotate Rotated ${app} --json`);
@@ -35,7 +35,7 @@ it('keys rotate NAME replaces the latest key of that name, and keys delete NAME 
   ]);
 });
 
-it('keys rotate refuses an adopted token with the remedy', async () => {
+it('keys rotate refuses an adopted token, and suggests a remedy', async () => {
   const { application } = admin;
   const token = { token: 'default:production.0123456789abcdef', type: 'Backend', environment: 'Production' };
   const path = `/applications/${application}/keys`;

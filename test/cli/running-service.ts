@@ -4,7 +4,7 @@ import { type LocalService, startLocal } from '../support/service.ts';
 
 /** A service that runs for the tests of a file. */
 export interface RunningService {
-  /** A clock that does not advance. */
+  /** A clock that advances only when a test advances it. */
   readonly clock: TestClock;
   readonly service: LocalService;
   readonly url: string;

@@ -19,7 +19,7 @@ async function start(listener: RequestListener, secure = false): Promise<string>
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns an address where nothing listens any more. */
+/** Returns an address where no server listens any more. */
 async function unusedAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -33,19 +33,19 @@ function get(url: string) {
 }
 
 describe('send', () => {
-  it('returns the status and the JSON of the response', async () => {
+  it('send returns the status and the JSON of the response', async () => {
     const http = await start((_, response) => {
       response.writeHead(418, { 'retry-after': '7', 'flagmeter-noted': 'x' }).end('{"a":1}');
     });
     expect(await get(`http://${http}/x`)).toEqual({ status: 418, json: { a: 1 }, retryAfter: '7', noted: 'x' });
   });
 
-  it('returns no JSON from a body that is not JSON', async () => {
+  it('send returns no JSON if the body is not JSON', async () => {
     const http = await start((_, response) => void response.end('<html>'));
     expect(await get(`http://${http}/x`)).toMatchObject({ status: 200, json: undefined });
   });
 
-  it('sends no token to the address of a redirect', async () => {
+  it('send does not send the token to the address of a redirect', async () => {
     const seen: string[] = [];
     const http = await start((request, response) => {
       seen.push(request.url ?? '');
@@ -58,7 +58,7 @@ describe('send', () => {
     expect(seen).toEqual(['/x?secret']);
   });
 
-  it('fails if no server listens at the address, and the error shows nothing of the request', async () => {
+  it('send fails if no server listens at the address, and its error contains nothing of the request', async () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,
@@ -66,14 +66,14 @@ describe('send', () => {
     });
   });
 
-  it('fails for an unknown host name', async () => {
+  it('send fails for an unknown host name', async () => {
     await expect(get('http://nowhere.invalid/')).rejects.toMatchObject({
       exitCode: 7,
       message: 'Cannot reach http://nowhere.invalid: the host name cannot be resolved',
     });
   });
 
-  it('fails if the connection is closed', async () => {
+  it('send fails if the connection is closed', async () => {
     const http = await start((request) => void request.socket.destroy());
     await expect(get(`http://${http}/`)).rejects.toMatchObject({
       exitCode: 7,
@@ -81,7 +81,7 @@ describe('send', () => {
     });
   });
 
-  it('rejects a certificate from an unknown authority, and suggests NODE_EXTRA_CA_CERTS', async () => {
+  it('send rejects a certificate from an unknown authority, and suggests NODE_EXTRA_CA_CERTS', async () => {
     const https = await start((_, response) => void response.end('{}'), true);
     await expect(get(`https://${https}/`)).rejects.toMatchObject({
       exitCode: 1,

@@ -14,7 +14,7 @@ import { signInAt } from './sign-in.ts';
 const running = runService();
 const { clock } = running;
 
-/** Opens a signed-in context, and counts the later requests to the token endpoint. */
+/** Signs in, and records later requests to the token endpoint in `grants`. */
 async function signedIn(
   argv: readonly string[] = [],
   options: ContextOptions = {},
@@ -34,7 +34,7 @@ async function signedIn(
   };
 }
 
-/** Requests the caller with a separate access object, like a separate process. */
+/** Requests the caller's account with a new access object, as a separate process would do. */
 async function whoAmI(context: TestContext): Promise<unknown> {
   return openApi(context, running.url, openAccess(context, running.url)).call('GET', ['users', 'me']);
 }
@@ -46,7 +46,7 @@ describe('half of an API key in the environment', () => {
   it.each([
     [id, secret],
     [secret, id],
-  ])('%s alone does not act as the last login', async (set, missing) => {
+  ])('%s alone is an error, and commands do not fall back to the last login', async (set, missing) => {
     const before = await signedIn();
     const context = { ...before, env: { ...before.env, [set]: 'x' } };
     expect(() => openAccess(context, running.url)).toThrow(
@@ -54,7 +54,7 @@ describe('half of an API key in the environment', () => {
     );
   });
 
-  it('login begins no sign-in by browser', async () => {
+  it('login with half an API key does not start a sign-in by browser', async () => {
     const context = testContext({ env: { [secret]: 'x' } });
     await expect(login.run(['--url', running.url], context)).rejects.toThrow(`Cannot use ${secret} without ${id}`);
   });
@@ -63,13 +63,13 @@ describe('half of an API key in the environment', () => {
 const admin = { email: 'admin@localhost' };
 
 describe('a session by browser', () => {
-  it('commands use a valid session unchanged', async () => {
+  it('commands use a valid browser session without renewing it', async () => {
     const context = await signedIn();
     expect(await whoAmI(context)).toMatchObject(admin);
     expect(context.grants).toEqual([]);
   });
 
-  it.each([3570, 3600, 86_400 * 29])('a command renews the session after %i s', async (seconds) => {
+  it.each([3570, 3600, 86_400 * 29])('a command renews the browser session after %i s', async (seconds) => {
     const context = await signedIn();
     const before = openTokenStore(context).read();
     clock.advance(seconds * 1000);
@@ -85,7 +85,7 @@ describe('a session by browser', () => {
     expect(after.servers[running.url]?.refreshToken).not.toBe(before.servers[running.url]?.refreshToken);
   });
 
-  it('many concurrent commands renew the session once, and it stays valid', async () => {
+  it('many concurrent commands renew the session only once, and the session stays valid', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const all = await Promise.all(Array.from({ length: 8 }, () => whoAmI(context)));
@@ -95,7 +95,7 @@ describe('a session by browser', () => {
     expect(await whoAmI(context)).toMatchObject(admin);
   });
 
-  it('continues in a command after another command has renewed it', async () => {
+  it('a running command continues after another command has renewed the session', async () => {
     const context = await signedIn();
     const access = openAccess(context, running.url);
     const held = await access.token();
@@ -106,7 +106,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('is deleted once it has ended, and the command suggests login', async () => {
+  it('a command deletes a session that has ended, and suggests login', async () => {
     const context = await signedIn();
     clock.advance(31 * 86_400_000);
     const over = {
@@ -122,7 +122,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('the session is kept if the token host cannot be reached', async () => {
+  it('a command keeps the session if the token host cannot be reached', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
@@ -135,7 +135,7 @@ describe('a session of an API key', () => {
   const asKey = () => ['--client-id', running.service.credentials.clientId];
   const answers = () => ({ answers: [running.service.credentials.clientSecret] });
 
-  it('lasts an hour', async () => {
+  it('a session of an API key lasts one hour', async () => {
     const context = await signedIn(asKey(), answers());
     clock.advance(3_500_000);
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -144,7 +144,7 @@ describe('a session of an API key', () => {
     expect(context.grants).toEqual([]);
   });
 
-  it('a stored secret renews the session', async () => {
+  it('a command renews the session of an API key with the stored secret', async () => {
     const context = await signedIn([...asKey(), '--store'], answers());
     clock.advance(3_600_000);
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -155,13 +155,13 @@ describe('a session of an API key', () => {
 });
 
 describe('commands without a session', () => {
-  it('use FLAGMETER_TOKEN', async () => {
+  it('commands without a session use FLAGMETER_TOKEN', async () => {
     const given = await token(running.service.http, running.service.credentials);
     const context = testContext({ clock, env: { FLAGMETER_TOKEN: given } });
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
   });
 
-  it('FLAGMETER_TOKEN overrides a session, and its refusal is reported', async () => {
+  it('commands use FLAGMETER_TOKEN instead of a session, and report its refusal', async () => {
     const context = await signedIn();
     const env = { ...context.env, FLAGMETER_TOKEN: 'a.b.c' };
     await expect(whoAmI({ ...context, env })).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe('commands without a session', () => {
     expect(await whoAmI(context)).toMatchObject(admin);
   });
 
-  it('use an API key in the environment, and store nothing', async () => {
+  it('commands without a session use an API key from the environment, and store nothing', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const env = { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     const context = testContext({ clock, env });
@@ -200,7 +200,7 @@ describe('a workload token', () => {
     jwks: { keys: [{ ...pair.publicKey.export({ format: 'jwk' }), kid: 'a' }] },
   };
 
-  it('replaces the secret of an API key, and is read from its file for each token', async () => {
+  it('a workload token replaces the secret of an API key, and is read from its file for each token request', async () => {
     const { http, credentials } = running.service;
     const admin = await token(http, credentials);
     const path = `/api/v2/teams/${credentials.teamId}/api-keys`;

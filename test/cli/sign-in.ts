@@ -2,8 +2,8 @@ import { TestBrowser } from '../auth/test-browser.ts';
 import type { Credentials } from '../support/binary.ts';
 
 /**
- * Signs the administrator in at the address that the command line has printed, and follows the redirects.
- * @returns the page that the command line shows in the browser
+ * Signs the administrator in at the address that the command has printed, and follows the redirects.
+ * @returns the page that the command shows in the browser
  */
 export async function signInAt(address: string, { adminEmail, adminPassword }: Credentials): Promise<string> {
   const { host, pathname, search } = new URL(address);

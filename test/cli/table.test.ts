@@ -7,7 +7,7 @@ function tableText(titles: readonly string[], rows: readonly string[][], bold: b
 }
 
 describe('makeTable', () => {
-  it('aligns any characters, and adds no trailing spaces', () => {
+  it('makeTable aligns columns with any characters, and adds no trailing spaces', () => {
     const rows = [
       ['a', 'Shop', ''],
       ['longer', '世界', 'x'],
@@ -22,17 +22,17 @@ describe('makeTable', () => {
     ]);
   });
 
-  it('prints bold titles on a terminal', () => {
+  it('makeTable makes the titles bold on a terminal', () => {
     expect(tableText(['ID'], [['a']], true)).toBe('\u001b[1mID\u001b[0m\na\n');
   });
 
-  it('replaces control characters', () => {
+  it('makeTable replaces control characters', () => {
     const odd = 'a\u001b[31mb\nc\u202ed\u0007\u009be';
     expect(tableText(['ID'], [[odd]], false)).toBe('ID\na\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
     expect(recordText([['Name', odd]])).toBe('  Name  a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
   });
 
-  it('aligns the labels of one item', () => {
+  it('recordText aligns the values of an item behind their labels', () => {
     const fields = [
       ['Id', 'x'],
       ['Client secret', 'y'],
@@ -56,12 +56,12 @@ describe('a table on a terminal', () => {
   const measureLines = (text: string) =>
     text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
 
-  it.each([20, 40, 60, 70, 80, 100, 120])('fits a terminal of %i columns', (width) => {
+  it.each([20, 40, 60, 70, 80, 100, 120])('a table fits a terminal of %i columns', (width) => {
     const { text } = makeTable(headings, rows, { bold: false, width });
     expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(width);
   });
 
-  it('truncates the widest texts first, and drops the last columns at worst', () => {
+  it('a table first truncates the widest texts, and drops its last columns if that is not enough', () => {
     const at = (width: number) => makeTable(headings, rows, { bold: false, width });
     expect(at(200).text).toContain('a name that is rather long');
     expect(at(80)).toMatchObject({ leftOut: [], text: expect.stringContaining(' a name that is … ') });
@@ -70,7 +70,7 @@ describe('a table on a terminal', () => {
     expect(at(5).leftOut).toEqual(['NAME', 'COUNT', 'TEXT', 'LAST']);
   });
 
-  it('aligns numbers right', () => {
+  it('a table aligns numbers right', () => {
     expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { bold: false, width: 80 }).text).toBe(
       'COUNT\n    7\n12345\n',
     );
@@ -92,11 +92,11 @@ describe('show', () => {
     [[{ name: 'Production', createdAt: 'x' }, { name: 'Staging' }], 'Production, Staging'],
     [[{ code: 'leaked', message: 'x' }], 'leaked'],
     [{ other: 1 }, '{"other":1}'],
-  ])('shows %j as %s', (value, text) => {
+  ])('show formats the value %j as %s', (value, text) => {
     expect(show(value)).toBe(text);
   });
 
-  it('labels a value with the name of its field', () => {
+  it('formatLabel returns the label of a field name', () => {
     expect(['id', 'clientSecret', 'firstSeenAt'].map(formatLabel)).toEqual(['Id', 'Client secret', 'First seen at']);
   });
 });

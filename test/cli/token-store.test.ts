@@ -20,7 +20,7 @@ function readMode(path: string): string {
 }
 
 describe('the token store', () => {
-  it('stores sessions by server, readable by its user only', async () => {
+  it('the token store keeps one session for each server, in a file that only its user can read', async () => {
     const context = testContext();
     const store = openTokenStore(context);
     expect(store.read()).toEqual({ current: null, servers: {} });
@@ -37,7 +37,7 @@ describe('the token store', () => {
     expect(readdirSync(dirname(file))).toEqual(['credentials.json']);
   });
 
-  it('makes a folder and a file that others could read private', async () => {
+  it('the token store makes an existing folder and file private', async () => {
     const context = testContext();
     const file = context.credentialsFile;
     mkdirSync(dirname(file), { mode: 0o755 });
@@ -52,7 +52,7 @@ describe('the token store', () => {
     ['XDG_CONFIG_HOME', { XDG_CONFIG_HOME: '/xdg', HOME: '/home' }, '/xdg/flagmeter/credentials.json'],
     ['HOME', { XDG_CONFIG_HOME: '', HOME: '/home' }, '/home/.config/flagmeter/credentials.json'],
     ['HOME', { XDG_CONFIG_HOME: 'relative', HOME: '/home' }, '/home/.config/flagmeter/credentials.json'],
-  ])('uses the folder of %s', (_name, env, path) => {
+  ])('the token store uses the folder in the variable %s', (_name, env, path) => {
     const root = temporaryDirectory();
     const within = Object.fromEntries(
       Object.entries(env).map(([name, value]) => [name, value.startsWith('/') ? root + value : value]),
@@ -63,7 +63,7 @@ describe('the token store', () => {
   });
 
   it.each(['', '{', '[]', '{"current":null}', '{"current":null,"servers":{"https://x":{"accessToken":1}}}'])(
-    'reports a file with %j as damaged, and keeps it unchanged',
+    'the token store reports a file with %j as damaged, and keeps it unchanged',
     (text) => {
       const context = testContext();
       const file = context.credentialsFile;
@@ -76,14 +76,14 @@ describe('the token store', () => {
     },
   );
 
-  it('the message names a folder that cannot be created', async () => {
+  it('the token store reports a folder that cannot be created, with its path', async () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
     await expect(store.exclusively(async () => {})).rejects.toThrow(`Cannot store tokens in ${root}/file/flagmeter: `);
   });
 
-  it('keeps the previous file if the new file cannot be written', async () => {
+  it('the token store keeps the previous file if the new file cannot be written', async () => {
     const context = testContext();
     const store = openTokenStore(context);
     await store.exclusively(async () => {

@@ -37,10 +37,10 @@ it('webhooks are created, tested, rotated and redelivered', async () => {
   expect((await run('webhooks list --json')).out).toContain('"items":[]');
 });
 
-/** Leaves the clock unchanged: a command waits for the response of the receiver, however busy the machine is. */
+/** Does not advance the clock, so that a command waits for the receiver even on a busy machine. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-it('a webhook in another format is created, tested and changed, and shows its requests', async () => {
+it('commands create, test and change a webhook in another format, and show its requests', async () => {
   const receiver = await openReceiver((response) => void response.writeHead(400).end('invalid_blocks'));
   const url = `http://127.0.0.1:${receiver.port}/`;
   const made = await run(
@@ -66,7 +66,7 @@ it('a webhook in another format is created, tested and changed, and shows its re
 
 describe('commands on resources', () => {
   const commands = Object.values(resources).flatMap((resource: Resource) => createCommands(resource));
-  it.each(commands.map(({ command }) => command))('$name has each option once', ({ options }) => {
+  it.each(commands.map(({ command }) => command))('the command $name has each option only once', ({ options }) => {
     const names = options.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { countEvaluations } from '../../clients/openfeature/src/evaluations.ts';
 
-/** The hook and the tracking handler, and what they count. */
+/** Returns the hook and the tracking handler, and the calls with which they count. */
 function counting() {
   const counted: unknown[][] = [];
   const evaluations = countEvaluations({
@@ -19,8 +19,8 @@ it.each([
   ['the variant', { variant: 'on', value: false }, 'on'],
   ['`enabled` for true', { value: true }, 'enabled'],
   ['`disabled` for false', { variant: '', value: false }, 'disabled'],
-  ['a text', { value: 'red' }, 'red'],
-  ['a number', { value: 0 }, '0'],
+  ['the value of a text', { value: 'red' }, 'red'],
+  ['the value of a number', { value: 0 }, '0'],
   ['`(value)` for a long text', { value: 'é'.repeat(129) }, '(value)'],
   ['`(value)` for a text with a control character', { value: 'a\nb' }, '(value)'],
   ['`(value)` for an empty text', { value: '' }, '(value)'],
@@ -45,7 +45,7 @@ it('an evaluation counts once if another hook fails after it', () => {
   expect(counted).toEqual([['checked', 'checkout', 'enabled']]);
 });
 
-it('an event with a flag counts as a use of the variant that was evaluated last for the targeting key', () => {
+it('a tracking event with a flag counts as a use of the last variant of its targeting key', () => {
   const { track, counted, evaluated } = counting();
   evaluated('checkout', 'on', 'ada');
   evaluated('checkout', 'off', 'bob');
@@ -72,7 +72,7 @@ it('the variants of the ten thousand most recent targeting keys are remembered',
   expect(counted.map(([, , variant]) => variant)).toEqual(['v39999', 'v30000', 'v39999']);
 });
 
-it('an event without a flag adds its value to the metric of its name', () => {
+it('a tracking event without a flag adds its value to the metric with the name of the event', () => {
   const { track, counted } = counting();
   track('revenue', {}, { value: 20.5 });
   track('signed-up');
@@ -84,7 +84,7 @@ it('an event without a flag adds its value to the metric of its name', () => {
   ]);
 });
 
-it('nothing throws, whatever it is given', () => {
+it('the hook, track and withTracking never throw, even for invalid arguments', () => {
   const { hook, track, withTracking, counted } = counting();
   hook.after(null!, null!);
   hook.error(undefined!);
@@ -95,7 +95,7 @@ it('nothing throws, whatever it is given', () => {
   expect(counted).toEqual([['add', 'event', undefined]]);
 });
 
-it('a provider still tracks events itself, with its private fields, and counts each once', () => {
+it('a provider with tracking still tracks events itself, and each event is counted once', () => {
   class OwnProvider {
     readonly metadata = {};
     readonly #events: unknown[] = [];
@@ -113,7 +113,7 @@ it('a provider still tracks events itself, with its private fields, and counts e
   expect(counted).toEqual([['add', 'paid', 1]]);
 });
 
-it('a provider that is closed sends what waits, also when its own closing fails', async () => {
+it('closing a provider sends the waiting counts, even if the provider fails to close', async () => {
   const { withTracking, counted } = counting();
   const provider = withTracking({
     metadata: {},

@@ -14,12 +14,12 @@ beforeEach(() => {
   host.respondWith();
 });
 
-/** A sender whose own reports wait for an hour. */
+/** Creates a sender. Unless a test flushes it, its first report waits for an hour. */
 const open = (options: object = {}) =>
   flagmeter({ url: `${host.url}/`, key: 'fm_be_x', environment: 'Production', seconds: 3600, ...options });
 
 const bodies = () => host.received.map(({ body }) => JSON.parse(body));
-/** The hash of a user: the first 48 bits of SHA-256. */
+/** Returns the hash of a user: the first 48 bits of SHA-256. */
 const firstBitsOf = (targetingKey: string) =>
   Number.parseInt(createHash('sha256').update(targetingKey).digest('hex').slice(0, 12), 16);
 
@@ -71,7 +71,7 @@ describe('the server sender', () => {
     [{}, /^flagmeter-openfeature\/\d+\.\d+\.\d+$/],
     [{ service: 'checkout', version: '1.4.0' }, /^checkout\/1\.4\.0 \(flagmeter-openfeature\/[\d.]+\)$/],
     [{ service: 'Kassé (neu)\n' }, /^Kass-neu- \(flagmeter-openfeature\/[\d.]+\)$/],
-  ])('identifies itself as configured by %j', async (options, expected) => {
+  ])('states its name in the User-Agent with the options %j', async (options, expected) => {
     const meter = open(options);
     meter.checked('checkout', 'on');
     await meter.flush();
@@ -79,7 +79,7 @@ describe('the server sender', () => {
     expect(host.received[0]!.headers['content-type']).toBe('application/json');
   });
 
-  it.each([0, 429, 503])('repeats a report unchanged after %i, and reports later counts apart', async (status) => {
+  it.each([0, 429, 503])('repeats a report unchanged after status %i, before it sends later counts', async (status) => {
     const meter = open();
     host.respondWith(status, status, 200);
     meter.checked('checkout', 'on');
@@ -99,7 +99,7 @@ describe('the server sender', () => {
     expect(host.received).toHaveLength(4);
   });
 
-  it('splits a report that is too large, and each part has a key of its own', async () => {
+  it('splits a report that is too large, and gives each part its own Idempotency-Key', async () => {
     const meter = open();
     host.respondWith(413, 200, 200);
     for (let at = 0; at < 100; at += 1) meter.checked(`feature-${at}`, 'on');
@@ -126,7 +126,7 @@ describe('the server sender', () => {
     expect(host.received[0]!.body).not.toMatch(/"(ada|bob)"/);
   });
 
-  it('reports the users of a split report in its parts, and no users if they are not to be counted', async () => {
+  it('divides the users of a split report between its parts, and sends no users if countUsers is false', async () => {
     const meter = open();
     const anonymous = open({ countUsers: false });
     host.respondWith(413);
@@ -144,7 +144,7 @@ describe('the server sender', () => {
     expect(host.received.at(-1)!.body).not.toContain('uniqueUserHashes');
   });
 
-  it('reports at most 50,000 users of flags at once, and counts all evaluations', async () => {
+  it('sends at most 50,000 users in a report, and counts all evaluations', async () => {
     const meter = open();
     for (let at = 0; at < 50_100; at += 1)
       meter.hook.after({ flagKey: 'checkout', context: { targetingKey: `user-${at}` } }, { value: true });
@@ -157,7 +157,7 @@ describe('the server sender', () => {
     ['60', 60],
     ['Fri, 01 Jan 2100 00:00:00 GMT', 300],
     ['86400', 300],
-  ])('waits before it repeats a report if Retry-After is %s', async (retryAfter, seconds) => {
+  ])('waits before it repeats a report if the response has Retry-After: %s', async (retryAfter, seconds) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const request = vi.spyOn(globalThis, 'fetch');
     try {
@@ -178,7 +178,7 @@ describe('the server sender', () => {
     }
   });
 
-  it('warns once that its counts are refused, and continues', async () => {
+  it('warns once that the server refuses its counts, and continues to send', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const meter = open();
     host.respondWith(404, 404, 200);
@@ -192,7 +192,7 @@ describe('the server sender', () => {
     expect(bodies().map(({ stats }) => stats[0].feature)).toEqual(['feature-0', 'feature-1', 'feature-2']);
   });
 
-  it('counts hostile names as names', async () => {
+  it('counts flags and variants with names such as __proto__', async () => {
     const meter = open();
     for (const name of ['__proto__', 'constructor', 'a"b\\c']) meter.checked(name, name);
     await meter.flush();
@@ -207,7 +207,7 @@ describe('the server sender', () => {
     [{ url: undefined }, 'url must be like https://flags.example.com'],
     [{ key: '' }, 'key must be a Backend key of the application'],
     [{ environment: undefined }, 'environment must be the name of an environment'],
-  ])('the constructor rejects %j', (options, message) => {
+  ])('flagmeter throws a TypeError for the option %j', (options, message) => {
     expect(() => open(options)).toThrow(new TypeError(message));
   });
 });

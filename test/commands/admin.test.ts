@@ -10,7 +10,7 @@ import { freshDirectory, manage, token } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
-/** Runs `admin reset-password`. Every file has this text. */
+/** Runs `admin reset-password`. Every file that it reads contains `text`. */
 async function reset(argv: readonly string[], text = ''): Promise<string> {
   let out = '';
   const write = (more: string) => {
@@ -37,7 +37,7 @@ function start(data: string, { filledAt, credentials }: StoredStore): Promise<Lo
   return startLocal({ data, credentials, clock: testClock(filledAt + 60_000) });
 }
 
-/** True if a password is the administrator's; `once` if it must be replaced. */
+/** True if the password signs the administrator in; `once` if it must then be replaced by another password. */
 async function signsIn({ http }: LocalService, store: StoredStore, password: string) {
   const browser = new TestBrowser(http, '127.0.0.1');
   const query = new URLSearchParams({
@@ -56,7 +56,7 @@ async function signsIn({ http }: LocalService, store: StoredStore, password: str
 }
 
 describe('admin reset-password', () => {
-  test("prints a new password once, and ends the user's sessions", async () => {
+  test("admin reset-password prints a new password once, and ends the user's sessions", async () => {
     const { data, store } = stored();
     const { adminEmail, adminPassword } = store.credentials;
     const out = await reset(['--data', data, '--email', adminEmail.toUpperCase(), '--json']);
@@ -75,7 +75,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('allows a sign-in immediately, even after many failed ones', async () => {
+  test('admin reset-password allows a sign-in immediately, even after many failed ones', async () => {
     const { data, store } = stored();
     let service = await start(data, store);
     for (let i = 0; i < 7; i += 1) expect(await signsIn(service, store, `wrong password ${i}`)).toBe(false);
@@ -88,7 +88,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('takes the password from a file, and does not show it', async () => {
+  test('admin reset-password reads the password from a file, and does not show it', async () => {
     const { data, store } = stored();
     const argv = ['--data', data, '--email', store.credentials.adminEmail, '--password-file', 'p'];
     const out = await reset(argv, 'correct horse battery\n');
@@ -99,7 +99,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('asks the running server of the data directory', async () => {
+  test('admin reset-password sends the request to the running server of the data directory', async () => {
     const { data, store } = stored();
     const lock = lockDataDirectory(data);
     const service = await start(data, store);
@@ -116,14 +116,14 @@ describe('admin reset-password', () => {
     lock.release();
   });
 
-  it('names the administrators when there is no such user', async () => {
+  it('admin reset-password lists the administrators if there is no such user', async () => {
     const { data, store } = stored();
     await expect(reset(['--data', data, '--email', 'nobody@example.com'])).rejects.toThrow(
       `Cannot find nobody@example.com in ${data}: no user has this e-mail address; its administrators are ${store.credentials.adminEmail}`,
     );
   });
 
-  it('creates no data directory', async () => {
+  it('admin reset-password creates no data directory', async () => {
     const data = `${freshDirectory()}/data`;
     await expect(reset(['--data', data, '--email', 'a@b'])).rejects.toThrow(`Cannot find a store in ${data}`);
     expect(existsSync(data)).toBe(false);
@@ -137,7 +137,7 @@ describe('admin reset-password', () => {
     ],
     [[], 'Cannot use admin alone: use one of reset-password'],
     [['reset-pasword'], 'Unknown command admin reset-pasword; the nearest known one is admin reset-password'],
-  ])('refuses %j', async (argv, message) => {
+  ])('admin refuses the arguments %j', async (argv, message) => {
     const terminal = { out: () => {}, err: () => {}, interactive: false, env: {}, readFile: () => 'short\n' };
     const attempt = async () => runCommand(['admin', ...argv], terminal);
     await expect(attempt()).rejects.toThrow(UsageError);

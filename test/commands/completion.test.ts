@@ -19,7 +19,7 @@ const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 
 const joinWords = (words: readonly string[]) => ['flagmeter', ...words].join(' ');
 
-/** Completes the last word of each line in one process, as a shell starts slowly. Prints a NUL after each line. */
+/** Completes the last word of each line. All lines run in one process, because a shell starts slowly. */
 const shells = {
   bash: (directory: string, lines: readonly (readonly string[])[]) => {
     const set = `COMP_WORDS=("\${@:2:$1}"); COMP_CWORD=$(($1 - 1)); shift $(($1 + 1))`;
@@ -43,7 +43,7 @@ function runIn(directory: string, program: string, ...args: readonly string[]): 
   return execFileSync(program, args, options);
 }
 
-/** The sorted candidates of each command line. */
+/** Returns the sorted candidates of each command line. */
 function parseCandidates(printed: string): string[][] {
   const all = printed.split('\0').slice(0, -1);
   return all.map((each) =>
@@ -108,13 +108,13 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
     return directory;
   }
 
-  it('passes the syntax check of the shell', () => {
+  it('the completion script passes the syntax check of the shell', () => {
     expect(runIn(withScript(), shell, '-n', './script')).toBe('');
   });
 
   let candidates: string[][] | undefined;
   it.each(cases.map(([words, offers], at) => [words, offers, at] as const))(
-    'offers after %j: %j',
+    'completion after the words %j offers %j',
     (_words, offers, at) => {
       const lines = cases.map(([words]) => words);
       candidates ??= parseCandidates(shells[shell](withScript(), lines));
@@ -123,7 +123,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
   );
 });
 
-test('every command of the client can print JSON', () => {
+test('every command of the client except login and logout can print JSON', () => {
   const client = commandGroups.find(({ title }) => title === 'Use a server')?.names ?? [];
   const silent = client
     .flatMap((name) => commandTable[name].commands)
@@ -133,7 +133,7 @@ test('every command of the client can print JSON', () => {
 });
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  test('contains every command and every option', () => {
+  test('the completion script contains every command and every option', () => {
     const script = scriptFor(shell);
     for (const { name, options } of commands) {
       expect(script).toContain(name);
@@ -144,7 +144,7 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
 });
 
 describe('completion', () => {
-  test.each([[[]], [['tcsh']], [['bash', 'zsh']]])('refuses %j', (argv) => {
+  test.each([[[]], [['tcsh']], [['bash', 'zsh']]])('completion refuses the arguments %j', (argv) => {
     expect(() => completion(argv, testContext())).toThrow(UsageError);
   });
 });

@@ -9,7 +9,7 @@ interface Audit {
   readonly items: readonly { readonly action: string; readonly target: { readonly name: string } }[];
 }
 
-/** Sends data of every kind, so that every table has rows of the application. */
+/** Sends data of every kind, so that every table contains rows of the application. */
 async function fill(people: People): Promise<void> {
   const i = await people.mint('ann');
   const headers = { 'content-type': 'application/json' };
@@ -29,8 +29,8 @@ async function fill(people: People): Promise<void> {
 }
 
 /**
- * Numbers of the environments and applications that have stored data. Messages are omitted, as they name no
- * application.
+ * Returns the numbers of the environments and applications that have stored data. The table of messages is skipped,
+ * because its keys contain no such number.
  */
 async function numbersIn(data: string): Promise<{ environments: Set<number>; applications: Set<number> }> {
   const store = openUsageTables(data);
@@ -38,7 +38,7 @@ async function numbersIn(data: string): Promise<{ environments: Set<number>; app
   for (const record of dump(store)) {
     const [table = '', key = ''] = record.split(' ');
     if (table === 'messages' || Buffer.from(key, 'hex').toString() === 'secret') continue;
-    // Keys of tables by day begin with the day.
+    // Keys of tables with one row a day begin with the day.
     const number = Number.parseInt(table.endsWith('Days') ? key.slice(8, 16) : key.slice(0, 8), 16);
     found[/^(identit|ledger)/.test(table) ? 'applications' : 'environments'].add(number);
   }
@@ -46,7 +46,7 @@ async function numbersIn(data: string): Promise<{ environments: Set<number>; app
   return found;
 }
 
-/** The numbers of the existing application and its environments, and the number of pending deletions. */
+/** Returns the numbers of the application and its environments, and the number of pending deletions. */
 async function readAccounts(data: string) {
   const store = openAccountTables(data);
   const [application] = store.applications.getRange().map(({ value }) => value);
@@ -56,7 +56,7 @@ async function readAccounts(data: string) {
   return { application: application!, deletions, declared };
 }
 
-test('a restart completes the removal of a deleted application or environment, and keeps the others', async () => {
+test('a restart completes the removal of deleted applications and environments, and keeps the others', async () => {
   const people = await openPeople({ args: ['--workers', '2'] });
   const other = await attachPeople(people.service, people.clock);
   for (const each of [people, other]) await fill(each);

@@ -11,7 +11,7 @@ test.each([
   { free: 900 * GiB, size: 10_000 * GiB, low: true },
   { free: GiB - 1, size: 4 * GiB, low: true },
   { free: GiB, size: 4 * GiB, low: false },
-])('$free of $size bytes free is low: $low', ({ free, size, low }) => {
+])('a disk with $free of $size bytes free is almost full: $low', ({ free, size, low }) => {
   expect(isLow({ free, size })).toBe(low);
 });
 
@@ -32,7 +32,7 @@ function open(disks: Record<'data' | 'backups', { device: number; free: number }
   return { watch, clock, lines };
 }
 
-test('warns once an hour while a disk is almost full, and logs when it has space again', async () => {
+test('DiskWatch warns once an hour while a disk is almost full, and logs when it has space again', async () => {
   const disks = { data: { device: 1, free: 50 * GiB }, backups: { device: 2, free: 5 * GiB } };
   const { watch, clock, lines } = open(disks);
   await watch.look();
@@ -50,19 +50,19 @@ test('warns once an hour while a disk is almost full, and logs when it has space
   ]);
 });
 
-test('directories on one file system are one disk', async () => {
+test('DiskWatch reports two directories on one file system as one disk', async () => {
   const { watch } = open({ data: { device: 1, free: 0 }, backups: { device: 1, free: 0 } });
   await watch.look();
   expect(watch.now().map(({ directory }) => directory)).toEqual(['data']);
 });
 
-test('a disk that is almost full is a warning without its path', async () => {
+test('the warning about a disk that is almost full does not contain its path', async () => {
   const { watch } = open({ data: { device: 1, free: 0 }, backups: { device: 2, free: 0 } });
   await watch.look();
   expect(watch.warnings).toContain('the disk of the backup directory has less than 10 % or 1 GiB left');
 });
 
-test('a missing data directory has no disk', () => {
+test('DiskWatch reports no disk for a missing data directory', () => {
   const config = { data: '/none' };
   const watch = new DiskWatch({ config, log: { info() {}, warn() {} }, clock: testClock() });
   expect(watch.now()).toEqual([]);

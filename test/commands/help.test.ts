@@ -21,13 +21,13 @@ function run(...argv: string[]): { code: number; out: string } {
 }
 
 describe('the help text', () => {
-  it('names every command', () => {
+  it('help lists every command', () => {
     const { code, out } = run();
     expect(code).toBe(0);
     for (const command of commands) expect(out).toMatch(new RegExp(`^ {2}${command} +\\w`, 'm'));
   });
 
-  it('lists every option of serve with its variable and default', () => {
+  it('help serve lists every option with its variable and default', () => {
     const { out } = run('serve');
     for (const { option, variable, schema } of settings) {
       expect(out).toContain(`  --${option} ${schema.value} `);
@@ -39,7 +39,7 @@ describe('the help text', () => {
     expect(out).toContain(' 1 to 64, default: 1, FLAGMETER_WORKERS');
   });
 
-  it.each(commands)('names each command and option of %s', (name) => {
+  it.each(commands)('help %s lists all its commands and options', (name) => {
     const text = helpText(name);
     for (const command of commandTable[name].commands) {
       if (name !== 'serve') expect(text).toMatch(new RegExp(`^flagmeter ${command.name}( |$)`, 'm'));
@@ -49,7 +49,7 @@ describe('the help text', () => {
   });
 
   it.each(commands.flatMap((name) => secondWords(commandTable[name]).map((word) => [name, word])))(
-    'covers only %s %s',
+    'help %s %s covers only that command',
     (name = '', word = '') => {
       const { code, out } = run(name, word);
       expect(code).toBe(0);
@@ -59,11 +59,11 @@ describe('the help text', () => {
     },
   );
 
-  it.each([undefined, ...commands])('fits 100 columns for %s', (command) => {
+  it.each([undefined, ...commands])('the lines of help %s have at most 100 columns', (command) => {
     for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
   });
 
-  it('help of an unknown command is refused', () => {
+  it('help refuses an unknown command', () => {
     expect(() => run('sevre')).toThrow(new UsageError('Unknown command sevre; the nearest known one is serve'));
     expect(() => run('constructor')).toThrow(UsageError);
   });
@@ -73,7 +73,7 @@ describe('the help text', () => {
     [['keys', 'constructor'], 'Unknown command keys constructor: use one of list, show, create, rotate, delete, adopt'],
     [['serve', 'init'], "Unknown argument 'init': serve takes no subcommand"],
     [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],
-  ])('help of %j is refused', (argv, message) => {
+  ])('help refuses the arguments %j', (argv, message) => {
     expect(() => run(...argv)).toThrow(new UsageError(message));
   });
 });

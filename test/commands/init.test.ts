@@ -21,7 +21,7 @@ interface CommandResult {
   readonly out: string;
 }
 
-/** Runs `init`. `files` has the texts of the files that the command can read. */
+/** Runs `init`. `files` contains the texts of the files that the command can read, by path. */
 async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<CommandResult> {
   let out = '';
   const code = await init.run(argv, {
@@ -43,7 +43,7 @@ async function run(argv: string[], files: Record<string, string> = {}, env = {})
 const admin = ['--admin-email', 'admin@example.com'];
 
 describe('flagmeter init', () => {
-  it('prints one JSON object and nothing else', async () => {
+  it('init --json prints one JSON object and nothing else', async () => {
     const data = freshDirectory();
     const { code, out } = await run(['--data', data, ...admin, '--json']);
     expect(code).toBe(0);
@@ -53,14 +53,14 @@ describe('flagmeter init', () => {
     expect(made.adminEmail).toBe('admin@example.com');
   });
 
-  it('shows a person the same values', async () => {
+  it('init without --json prints the same values as text', async () => {
     const { out } = await run(['--data', freshDirectory(), ...admin]);
     for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret ']) {
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
     }
   });
 
-  it.each(['password.txt', '-'])('takes the password from the first line of %s', async (path) => {
+  it.each(['password.txt', '-'])('init reads the password from the first line of %s', async (path) => {
     const data = freshDirectory();
     const argv = ['--data', data, ...admin, '--json', `--admin-password-file=${path}`];
     const { out } = await run(argv, { [path]: 'correct horse battery\r\nsecond line\n' });
@@ -77,7 +77,7 @@ describe('flagmeter init', () => {
     ['password1234', 'must not be one of the most common passwords'],
     ['my flagmeter password', 'must not contain the name of this service'],
     ['administrator and admin', 'must not contain the e-mail address'],
-  ])('refuses the password %s, and prepares nothing', async (password, fault) => {
+  ])('init refuses the password %s, and prepares nothing', async (password, fault) => {
     const data = freshDirectory();
     const argv = ['--data', data, ...admin, '--admin-password-file=p'];
     await expect(run(argv, { p: `${password}\n` })).rejects.toThrow(
@@ -86,13 +86,13 @@ describe('flagmeter init', () => {
     expect(existsSync(join(data, 'accounts'))).toBe(false);
   });
 
-  it('takes the data directory from the environment', async () => {
+  it('init uses the data directory in the environment', async () => {
     const data = freshDirectory();
     await run(admin, {}, { FLAGMETER_DATA: data });
     expect(existsSync(join(data, 'accounts'))).toBe(true);
   });
 
-  it('refuses a prepared directory and changes nothing', async () => {
+  it('init refuses a prepared directory and changes nothing', async () => {
     const data = freshDirectory();
     await run(['--data', data, ...admin]);
     const before = readFileSync(join(data, 'accounts/data.mdb'));
@@ -102,7 +102,7 @@ describe('flagmeter init', () => {
     expect(readFileSync(join(data, 'accounts/data.mdb')).equals(before)).toBe(true);
   });
 
-  it('refuses a directory in use by a server', async () => {
+  it('init refuses a directory that a server is using', async () => {
     const data = freshDirectory();
     const lock = lockDataDirectory(data);
     await expect(run(['--data', data, ...admin])).rejects.toThrow(`process ${process.pid} is using it`);
@@ -113,7 +113,7 @@ describe('flagmeter init', () => {
   it.each([
     ['no file has that name', {}],
     ['the file is too short', { 'hunter2-hunter2': 'short' }],
-  ])('keeps a password out of the error if it is given instead of its file: %s', async (_, files) => {
+  ])('the error does not repeat a password that was given in place of its file: %s', async (_, files) => {
     const attempt = run(['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'], files);
     await expect(attempt).rejects.toThrow('--admin-password-file');
     await expect(attempt).rejects.not.toThrow('hunter2');
@@ -132,7 +132,7 @@ describe('flagmeter init', () => {
     [[...admin, '--admin-password-file', 'p'], { p: 'x'.repeat(5_000) }, 'at most 1024 bytes'],
     [[...admin, '--workers', '2'], {}, 'Unknown option --workers'],
     [[...admin, '--json=yes'], {}, '--json does not take a value'],
-  ])('refuses %j with %j before it touches the directory', async (argv, files, message) => {
+  ])('init refuses %j with the files %j before it touches the directory', async (argv, files, message) => {
     const data = freshDirectory();
     const attempt = run(['--data', data, ...argv], files);
     await expect(attempt).rejects.toThrow(UsageError);

@@ -86,7 +86,7 @@ test.each<[string[], string | RegExp]>([
   [['rotate', '--data', 'somewhere'], bothCommands],
   [['rotate', '--engine', 'postgres://localhost/flagmeter', '--engine-key-file', 'key'], bothCommands],
   [['rotate', 'Web'], 'without --app'],
-])('keys refuses %j', async (argv, message) => {
+])('keys refuses the arguments %j', async (argv, message) => {
   await expect(async () => run(argv, {}, 'keys')).rejects.toThrow(UsageError);
   await expect(async () => run(argv, {}, 'keys')).rejects.toThrow(message);
 });
@@ -96,12 +96,12 @@ test.each<[string[], string]>([
   [['rotate', 'now'], "Cannot use the argument 'now'"],
   [['rotate', '--jason'], 'the nearest known one is --json'],
   [['rotate', '--signing-alg', 'RS256'], 'Unknown option --signing-alg'],
-])('signing-keys refuses %j', async (argv, message) => {
+])('signing-keys refuses the arguments %j', async (argv, message) => {
   await expect(async () => run(argv)).rejects.toThrow(UsageError);
   await expect(async () => run(argv)).rejects.toThrow(message);
 });
 
-test('signing-keys rotate asks a person for confirmation, and states its effect', async () => {
+test('signing-keys rotate asks for confirmation, and describes its effect', async () => {
   const data = await prepared('ES256');
   const asked: string[] = [];
   const rotate = async (answer: string, ...more: string[]) => {

@@ -9,11 +9,11 @@ describe('nextSteps', () => {
     ['/home/me/flagmeter/dist', './flagmeter login\n'],
     ['/srv', '  flagmeter login\n'],
     ['/', '  flagmeter login\n'],
-  ])('prints the command for the program in %s', (directory, command) => {
+  ])('nextSteps prints the command that runs the program from the directory %s', (directory, command) => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 
-  it('begins with the address to open, which the commands contain if it is not the default', () => {
+  it('nextSteps begins with the address to open, and its commands contain an address that is not the default', () => {
     const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
     expect(text.trimStart().split('\n', 1)[0]).toBe('flagmeter is running. Open https://flags.example.com/');
     expect(text).toContain('login --url https://flags.example.com\n');

@@ -7,7 +7,7 @@ import { freePort } from '../support/postgres-program.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 
-/** A service with an application, and the secrets of its requests so far, which no output may repeat. */
+/** Starts a service with an application. Collects the secrets of its requests, which no output may contain. */
 async function openService(options: LocalOptions = {}) {
   const service = await startLocal(options);
   const access = await token(service.http, service.credentials);
@@ -42,7 +42,7 @@ function figure(samples: Sample[], name: string, labels: Record<string, string> 
 }
 
 describe('GET /metrics', () => {
-  test('counts requests, refusals and commits, and names no person', async () => {
+  test('GET /metrics counts requests, refusals and commits, and contains no personal data', async () => {
     const { service, key, access, application, send, forget } = await openService();
     for (let time = 0; time < 3; time += 1) expect((await send(key)).status).toBe(202);
     expect((await send('no-such-key')).status).toBe(404);
@@ -99,7 +99,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('returns a bounded number of series, whatever clients send', async () => {
+  test('GET /metrics returns a bounded number of series, whatever clients send', async () => {
     let ahead = 0;
     const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
     const { service } = await openService({ clock });
@@ -118,7 +118,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('counts gRPC calls, and issued, invalidated and rejected tokens', async () => {
+  test('GET /metrics counts gRPC calls, and issued, invalidated and rejected tokens', async () => {
     const { service, access, key } = await openService();
     const report = encode('Usage.FeatureStat', { ...usageReport, appKey: key });
     const client = openClient(service.grpc);
@@ -141,7 +141,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('names every counter with the suffix _total', async () => {
+  test('GET /metrics gives every counter the suffix _total', async () => {
     const { service } = await openService();
     const { types } = parseExposition((await scrape(service)).text);
     for (const [name, type] of types) expect([name, type === 'counter']).toEqual([name, /_total$/.test(name)]);
@@ -149,14 +149,14 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('the listener of the management API serves the route, and the public metrics host does not', async () => {
+  test('the listener of the management API serves GET /metrics, and the public metrics host does not', async () => {
     const apart = await startLocal({ args: ['--api-listen', '127.0.0.1:0'] });
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
     await apart.stop();
   });
 
-  test('rejects a request through a proxy on the same machine', async () => {
+  test('GET /metrics rejects a request through a proxy on the same machine', async () => {
     const service = await startLocal();
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     const response = await fetch(`http://${service.http}/metrics`, { headers });
@@ -165,7 +165,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('only the listener of --ops-listen serves the route, if that option is set', async () => {
+  test('only the listener of --ops-listen serves GET /metrics if that option is set', async () => {
     const port = await freePort();
     const service = await startLocal({ args: ['--ops-listen', `127.0.0.1:${port}`] });
     const statusAt = async (http: string, path: string) => (await fetch(`http://${http}${path}`)).status;
@@ -184,7 +184,7 @@ describe('a request id', () => {
     ['a refusal', '/api/v2/users/me', 401],
     ['an unknown path', '/nowhere', 404],
     ['a response with a body', '/api/v2/openapi.json', 200],
-  ])('each request id is unique in %s', async (_, path, status) => {
+  ])('each response has a unique request id: %s', async (_, path, status) => {
     const { service } = await openService();
     const ids = new Set<string | null>();
     for (let time = 0; time < 3; time += 1) {
@@ -197,7 +197,7 @@ describe('a request id', () => {
     await service.stop();
   });
 
-  test('a valid request id is taken from a proxy, and an accepted packet has no request id', async () => {
+  test('the service accepts a valid request id from a proxy, and sends none for an accepted packet', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
       (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');
@@ -218,7 +218,7 @@ describe('--log-level debug', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  test('logs every request by its route, and every commit, without naming a person', async () => {
+  test('--log-level debug logs every request by its route, and every commit, without personal data', async () => {
     const { service, access, key, send, forget } = await openService({ args: ['--log-level', 'debug'] });
     await forget('ann@example.com');
     expect((await send(key)).status).toBe(202);
@@ -240,7 +240,7 @@ describe('--log-level debug', () => {
     await service.stop();
   });
 
-  test('no other level logs requests and commits', async () => {
+  test('only the log level debug logs requests and commits', async () => {
     const { service, key, send } = await openService();
     expect((await send(key)).status).toBe(202);
     expect(service.log()).not.toMatch(/"msg":"(?:request|committed)"/);

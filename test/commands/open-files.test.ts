@@ -20,17 +20,17 @@ function warnings(name: (typeof names)[number][0], mode: number) {
   return { file, said };
 }
 
-test.each(names)('the log warns of a file of %s that everyone can read', (name, setting) => {
+test.each(names)('the log warns if everyone can read the file of the setting %s', (name, setting) => {
   const { file, said } = warnings(name, 0o644);
   const fields = { setting, file, hint: `chmod o= ${file}` };
   expect(said).toEqual([['everyone on this machine can read a file with a secret', fields]]);
 });
 
-test.each([0o600, 0o640, 0o400])('the log does not warn of a file of mode %o', (mode) => {
+test.each([0o600, 0o640, 0o400])('the log does not warn of a secret file with mode %o', (mode) => {
   expect(warnings('postgresFile', mode).said).toEqual([]);
 });
 
-/** Returns a path whose lookup fails, also for root. */
+/** Returns the path of a link to itself. Looking it up fails even for root. */
 function loop(): string {
   const link = join(temporaryDirectory(), 'link');
   symlinkSync(link, link);
@@ -40,7 +40,7 @@ function loop(): string {
 test.each([
   ['that does not exist', () => '/nowhere/file'],
   ['that cannot be looked up', loop],
-])('the check ignores a file %s', (_, path) => {
+])('the check of file modes ignores a file %s', (_, path) => {
   const said: unknown[] = [];
   const config = { postgresFile: path() } as unknown as Config;
   warnOfOpenFiles(config, { warn: (...line) => void said.push(line) });

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const request = { email: 'admin@example.com', passwordHash: noPasswordHash, isTemporary: true };
 
-/** Each wait calls the server, and advances the clock by `stepMs`. */
+/** Creates dependencies whose pause calls the server, and advances the clock by `stepMs`. */
 function deps(server: () => Promise<void> | void, stepMs = 100) {
   let now = 0;
   return {
@@ -26,7 +26,7 @@ function deps(server: () => Promise<void> | void, stepMs = 100) {
   };
 }
 
-test('asks a running server, and leaves its directory unchanged', async () => {
+test('askForPassword sends the request to a running server, and leaves no files behind', async () => {
   const data = temporaryDirectory();
   const asked: PasswordRequest[] = [];
   const seen: string[] = [];
@@ -40,7 +40,7 @@ test('asks a running server, and leaves its directory unchanged', async () => {
   expect(readdirSync(data)).toEqual([]);
 });
 
-test('reports the reason of the server for a refusal, with its exit code', async () => {
+test('askForPassword reports why the server refused the request, with its exit code', async () => {
   const data = temporaryDirectory();
   const server = () =>
     handlePasswordRequests(data, async () => {
@@ -50,7 +50,7 @@ test('reports the reason of the server for a refusal, with its exit code', async
   await expect(refused).rejects.toMatchObject({ message: 'Cannot find admin@example.com', exitCode: 5 });
 });
 
-test('withdraws a request that no server takes', async () => {
+test('askForPassword removes a request that no server handles', async () => {
   const data = temporaryDirectory();
   await expect(
     askForPassword(
@@ -75,7 +75,7 @@ test.each([
   ],
   ['a directory', (path: string) => mkdirSync(path)],
   ['a link', (path: string) => symlinkSync('/etc/hostname', path)],
-])('refuses a request that is %s, and handles the next one', async (_, make) => {
+])('the server refuses a password request that is %s, and handles the next one', async (_, make) => {
   const data = temporaryDirectory();
   make(join(data, file));
   let done = 0;
@@ -90,7 +90,7 @@ test.each([
   expect(done).toBe(1);
 });
 
-test('removes the files of a killed command, and no others', () => {
+test('the server removes the files of a killed reset-password command, and no other files', () => {
   const data = temporaryDirectory();
   for (const name of [file, `${file}.tmp`, file.replace('request', 'answer'), 'other'])
     writeFileSync(join(data, name), '');

@@ -47,7 +47,7 @@ async function run(command: string, argv: readonly string[]): Promise<Record<str
 }
 
 describe('commands next to running nodes', () => {
-  test('signing-keys rotate creates a signing key for all nodes', async () => {
+  test('signing-keys rotate next to running nodes creates a signing key for all nodes', async () => {
     const { url, node } = await running();
     const [before] = storedKeys(node.store);
     const { kid, retired } = await run('signing-keys', ['rotate', '--postgres', url]);
@@ -56,7 +56,7 @@ describe('commands next to running nodes', () => {
     expect(storedKeys(node.store).map((key) => key.kid)).toEqual([kid, before!.kid]);
   });
 
-  test('admin reset-password sets a password, and forgets failed sign-ins', async () => {
+  test('admin reset-password next to running nodes sets a password, and deletes failed sign-ins', async () => {
     const { url, node } = await running();
     const { accountStore } = node;
     await accountStore.throttles.change(['pair.x'], (tx) => tx.put('pair.x', { failures: 9, lastAt: 1 }));
@@ -67,7 +67,7 @@ describe('commands next to running nodes', () => {
     expect(await accountStore.throttles.list('', 10)).toEqual([]);
   });
 
-  test('neither command is listed as a node', async () => {
+  test('signing-keys rotate and admin reset-password are not listed as nodes', async () => {
     const { url } = await running();
     await run('signing-keys', ['rotate', '--postgres', url]);
     const rows = await (await sharedServer()).query('SELECT directory FROM fm_node', [], url);
@@ -75,7 +75,7 @@ describe('commands next to running nodes', () => {
   });
 });
 
-test('commands name a database without accounts, and a PostgreSQL that does not respond', async () => {
+test('commands report a database without accounts, and a PostgreSQL that does not respond', async () => {
   const url = await newDatabase(await sharedServer());
   await expect(run('signing-keys', ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
   const away = url.replace(/:\d+\//, ':1/');

@@ -31,7 +31,7 @@ describe('the service without PostgreSQL', () => {
     ['/connect/revocation', form('token=x')],
     ['/connect/deviceauthorization', form('client_id=x')],
     ['/connect/userinfo', { headers: { authorization: 'Bearer x' } }],
-  ])('%s sends an OAuth error', async (path, init) => {
+  ])('%s sends an OAuth error while PostgreSQL is unreachable', async (path, init) => {
     const response = await call(path, init);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('2');
@@ -42,7 +42,7 @@ describe('the service without PostgreSQL', () => {
   });
 
   test.each(['/connect/authorize?client_id=x', '/connect/device', '/connect/endsession', '/console/callback'])(
-    '%s reports it on a page',
+    '%s shows an error page while PostgreSQL is unreachable',
     async (path) => {
       const response = await call(path);
       expect(response.status).toBe(503);
@@ -57,7 +57,7 @@ describe('the service without PostgreSQL', () => {
     ['/api/v2/status', {}],
     ['/api/account/invalidate-token', { method: 'POST' }],
     ['/console/session', {}],
-  ])('%s sends a problem with the code', async (path, init) => {
+  ])('%s sends a problem with an error code while PostgreSQL is unreachable', async (path, init) => {
     const response = await call(path, { ...init, headers: { authorization: `Bearer ${bearer}` } });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('2');
@@ -74,11 +74,11 @@ describe('the service without PostgreSQL', () => {
     '/readyz',
     '/metrics',
     '/',
-  ])('%s is available', async (path) => {
+  ])('%s is available while PostgreSQL is unreachable', async (path) => {
     expect((await call(path)).status).toBe(200);
   });
 
-  test('packets are accepted', async () => {
+  test('the service accepts packets while PostgreSQL is unreachable', async () => {
     const packet = { k: frontendKey, e: 'Production', f: { checkout: { on: [1] } } };
     const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
     const response = await call('/api/frontend/telemetry', { method: 'POST', headers, body: JSON.stringify(packet) });
@@ -86,6 +86,6 @@ describe('the service without PostgreSQL', () => {
   });
 });
 
-test('a preflight does not wait', async () => {
+test('the service responds to a preflight without waiting for PostgreSQL', async () => {
   expect((await call('/connect/userinfo', { method: 'OPTIONS' })).status).toBe(204);
 });

@@ -11,7 +11,7 @@ const { describe, it } = needing('postgresql');
 
 const { init, run, status, node, current } = statusDatabases();
 
-/** Opens a session like the session of a running node. */
+/** Opens a session with the name that the log session of a running node has. */
 async function openLogSession(directory: string, condition?: Condition): Promise<void> {
   const name = logSession({ directory, name: 'north' }, condition);
   const log = createLog('error', () => {}, systemClock);
@@ -21,7 +21,7 @@ async function openLogSession(directory: string, condition?: Condition): Promise
 }
 
 describe('the conditions of nodes in postgres status', () => {
-  it('warns of processes that refuse: a forgotten node that runs, and copies of a directory', async () => {
+  it('postgres status warns of a forgotten node that is running, and of copies of a data directory', async () => {
     await init();
     await node({ name: 'north', directory: 'directory-of-the-north' });
     await node({ name: 'south', state: 'forgotten' });
@@ -50,7 +50,7 @@ describe('the conditions of nodes in postgres status', () => {
     ['copied', 'up, copy refuses', 'Several processes use the data directory of node north'],
     ['closed', 'up, refuses', 'Node north was forgotten but is running'],
     ['behind', 'up, ships nothing', 'Node north counts but ships nothing: PostgreSQL is older'],
-  ])('shows the condition %s of a session', async (condition, state, warning) => {
+  ])('postgres status shows the condition %s of a node', async (condition, state, warning) => {
     await init();
     await node({ name: 'north', through: Date.now() });
     await openLogSession('directory-north', condition);

@@ -33,7 +33,7 @@ async function keyFile(): Promise<string> {
 const encrypt = (...argv: string[]) => runPostgres(['encrypt-keys', '--postgres', url, ...argv]);
 
 describe('flagmeter postgres encrypt-keys', () => {
-  it('encrypts the secrets of the accounts and of their history, and repeats nothing', async () => {
+  it('postgres encrypt-keys encrypts the secrets of the accounts and of their history only once', async () => {
     await init('--without-key-file');
     const file = await keyFile();
     const changes = () =>
@@ -68,7 +68,7 @@ describe('flagmeter postgres encrypt-keys', () => {
     await expect(encrypt('--postgres-key-file', await keyFile())).rejects.toThrow('is not the key file');
   });
 
-  it('refuses to run without a key file, and while a node or a session of a node exists', async () => {
+  it('postgres encrypt-keys refuses to run without a key file, or while a node or its session exists', async () => {
     await init('--without-key-file');
     await expect(encrypt()).rejects.toThrow(UsageError);
     const file = ['--postgres-key-file', await keyFile()];
@@ -89,7 +89,7 @@ describe('flagmeter postgres status', () => {
   const status = async (...argv: string[]) =>
     JSON.parse((await runPostgres(['status', '--postgres', url, '--json', ...argv])).out);
 
-  it('warns that secrets are stored in clear text, also with a key file', async () => {
+  it('postgres status warns that secrets are stored in clear text, even if a key file is given', async () => {
     await init('--without-key-file');
     for (const given of [[], ['--postgres-key-file', await keyFile()]]) {
       const { engine, warnings } = await status(...given);
@@ -98,7 +98,7 @@ describe('flagmeter postgres status', () => {
     }
   });
 
-  it('checks a key file', async () => {
+  it('postgres status checks that the key file belongs to the database', async () => {
     const right = await keyFile();
     const wrong = await keyFile();
     await init('--postgres-key-file', right);

@@ -7,7 +7,7 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/** Runs `flagmeter postgres …` as a script does. @param files texts of further files that the command can read */
+/** Runs `flagmeter postgres …` in a script. @param files texts of the files that the command can read, by path */
 export async function runPostgres(
   argv: readonly string[],
   files: Readonly<Record<string, string>> = {},

@@ -41,7 +41,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     url = await postgres.database();
   });
 
-  it('prints the credentials as init does, and stores them as the first change', async () => {
+  it('postgres init prints the credentials as init does, and stores them as the first change', async () => {
     const { code, out } = await init();
     expect(code).toBe(0);
     const made = JSON.parse(out);
@@ -66,7 +66,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     expect(out).not.toContain(JSON.stringify(writes));
   });
 
-  it('reads the URL and the password from files', async () => {
+  it('postgres init reads the URL and the password from files', async () => {
     const files = { url: `${url}\n`, password: 'correct horse battery' };
     const argv = ['init', '--postgres-file', 'url', ...admin, '--admin-password-file', 'password', '--json'];
     argv.push('--without-key-file');
@@ -74,13 +74,13 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     expect(JSON.parse(out).adminPassword).toBe('correct horse battery');
   });
 
-  it('shows a person the same values', async () => {
+  it('postgres init without --json prints the same values as text', async () => {
     const { out } = await runPostgres(['init', ...admin, '--without-key-file'], {}, { FLAGMETER_POSTGRES: url });
     for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret '])
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
   });
 
-  it('encrypts secrets with a key file', async () => {
+  it('postgres init encrypts secrets with a key file', async () => {
     const file = await keyFile();
     await init('--postgres-key-file', file);
     const signing = (await records()).find(({ table }) => table === 'signingKeys');
@@ -93,7 +93,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     expect(() => readSecret(row?.secret ?? '', undefined)).toThrow('--postgres-key-file');
   });
 
-  it('requires a key file, or the option to store secrets in clear text', async () => {
+  it('postgres init requires a key file, or the option to store secrets in clear text', async () => {
     const to = ['--postgres', url];
     const data = join(temporaryDirectory(), 'data');
     unpack('layout-2', data);
@@ -109,7 +109,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     expect(await postgres.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'fm%'`, [], url)).toEqual([]);
   });
 
-  it('leaves an initialised database unchanged, even if two processes start simultaneously', async () => {
+  it('postgres init leaves an initialised database unchanged, even if two processes start simultaneously', async () => {
     const results = await Promise.allSettled([init(), init()]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const before = await records();
@@ -118,7 +118,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
   });
 
-  it('refuses a role without the privilege to create the views, and a database that already has them', async () => {
+  it('postgres init refuses a role that may not create the views, and a database that already has them', async () => {
     const asGuest = ['--postgres', url.replace('postgres@', 'guest@')];
     const query = (text: string) => postgres.query(text, [], url);
     await query('GRANT CREATE ON SCHEMA public TO guest');
@@ -130,7 +130,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     await expect(init(...inOther)).rejects.toThrow('has the views of another flagmeter cluster');
   });
 
-  it('refuses asynchronous replication unless it is allowed', async () => {
+  it('postgres init refuses asynchronous replication unless it is allowed', async () => {
     const pair = await primaryAndStandby();
     try {
       await pair.beAlone();
@@ -151,7 +151,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     }
   });
 
-  it('refuses a primary whose standbys are not connected', async () => {
+  it('postgres init refuses a primary whose standbys are not connected', async () => {
     const pair = await primaryAndStandby();
     try {
       const to = ['--postgres', await pair.database()];
@@ -165,7 +165,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     }
   });
 
-  it('refuses invalid arguments, and writes nothing', async () => {
+  it('postgres init refuses invalid arguments, and writes nothing', async () => {
     const directory = temporaryDirectory();
     const open = join(directory, 'open');
     writeFileSync(open, `${'0'.repeat(64)}\n`);
@@ -232,7 +232,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
   });
 });
 
-it('postgres key creates a file that only its owner can read, and never replaces one', async () => {
+it('postgres key creates a file that only its owner can read, and never replaces a file', async () => {
   const file = await keyFile();
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const text = readFileSync(file, 'utf8');

@@ -9,7 +9,7 @@ import { runPostgres } from './postgres-fixture.ts';
 interface FakeNode {
   readonly name: string;
   readonly directory?: string;
-  /** Seconds since its last heartbeat. */
+  /** Seconds since the node's last heartbeat. */
   readonly silent?: number;
   readonly state?: string;
   readonly spool?: number;
@@ -25,7 +25,7 @@ async function newKeyFile(): Promise<string> {
   return file;
 }
 
-/** A server for the tests of a file, with a new database for each test. */
+/** Starts a PostgreSQL server for the tests of a file. Creates a new database for each test. */
 export function statusDatabases() {
   const postgres = opened(() => Postgres.start());
   let url: string;
@@ -45,7 +45,7 @@ export function statusDatabases() {
     return JSON.parse((await run('status', '--json', ...argv)).out);
   }
 
-  /** Inserts a node with one stream, as the node itself does. */
+  /** Inserts the rows of a node and its stream, as a node itself does. */
   async function node({ name, silent = 0, state = 'up', spool = 0, skew = 0, ...more }: FakeNode): Promise<void> {
     const directory = more.directory ?? `directory-${name}`;
     await query(

@@ -13,7 +13,7 @@ const { describe, it } = needing('postgresql');
 const { init, run, query, status, node, current } = statusDatabases();
 
 describe('flagmeter postgres status', () => {
-  it('shows a new database', async () => {
+  it('postgres status shows a new database', async () => {
     await init();
     const { engine, server, host, heads, nodes, warnings } = await status();
     expect(engine).toMatchObject({ layout: postgresLayout, oldestLayout: postgresLayout, encrypted: true });
@@ -29,7 +29,7 @@ describe('flagmeter postgres status', () => {
     expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
   });
 
-  it('shows nodes, their unshipped data, and rejected rows', async () => {
+  it('postgres status shows nodes, their unshipped data, and rejected rows', async () => {
     await init();
     await node({ name: 'north', spool: 3 * 1024 * 1024, through: through + 1000 });
     await node({ name: 'south', silent: 60 });
@@ -65,7 +65,7 @@ describe('flagmeter postgres status', () => {
     expect(out).toContain('Rejected: 1 rows of deltas');
   });
 
-  it('shows the length of the log, and the trimmed part', async () => {
+  it('postgres status shows the length of the log, and its trimmed part', async () => {
     await init();
     await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
     const entry = (position: number, body: string | null, at: string) =>
@@ -87,7 +87,7 @@ describe('flagmeter postgres status', () => {
     expect((await status()).warnings.join()).toContain('The log is not trimmed: entry 39 of 2026-01-01T01:00:00');
   });
 
-  it('reports a missing privilege, and a database that is not initialised', async () => {
+  it('postgres status reports a missing privilege, and a database that is not initialised', async () => {
     await current()
       .postgres.query('CREATE ROLE reader LOGIN')
       .catch(() => {});
@@ -100,7 +100,7 @@ describe('flagmeter postgres status', () => {
     expect(warnings.join()).toContain('The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_daily');
   });
 
-  it('reports whether a standby confirms commits', async () => {
+  it('postgres status reports whether a standby confirms commits', async () => {
     const pair = await primaryAndStandby();
     try {
       const both = await pair.database();
@@ -129,7 +129,7 @@ it('postgres migrate reports that no change is necessary', async () => {
 describe('flagmeter postgres forget-node', () => {
   beforeEach(() => init());
 
-  it('reports the unshipped data, and no longer delays reports', async () => {
+  it('postgres forget-node reports the unshipped data, after which reports no longer wait for the node', async () => {
     await node({ name: 'lost', silent: 601, spool: 2048 });
     const { out, err } = await run('forget-node', 'lost', '--yes');
     expect(out).toBe('Node lost is forgotten.\n');
@@ -141,14 +141,14 @@ describe('flagmeter postgres forget-node', () => {
     await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is already forgotten');
   });
 
-  it('reports that a deregistered node has shipped everything', async () => {
+  it('postgres forget-node reports that a deregistered node has shipped everything', async () => {
     await node({ name: 'gone', silent: 601, state: 'done' });
     const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
     expect(err).toContain('It has shipped all of its data');
     expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
   });
 
-  it('refuses a node that might be running, is unknown, or shares its name', async () => {
+  it('postgres forget-node refuses a node that is unknown, might be running, or shares its name', async () => {
     await node({ name: 'alive' });
     await node({ name: 'quiet', silent: 590 });
     await node({ name: 'twin', directory: 'a', silent: 601 });
@@ -164,7 +164,7 @@ describe('flagmeter postgres forget-node', () => {
     expect((await status()).streams.open).toHaveLength(2);
   });
 
-  it('closes only the streams of other processes of a running node', async () => {
+  it('postgres forget-node for a running node closes only the streams of its other processes', async () => {
     await node({ name: 'alive', spool: 2048 });
     await query(`INSERT INTO fm_stream (stream, directory, seq, through) VALUES ('other', 'directory-alive', 1, 0)`);
     expect((await status()).warnings).toContainEqual(
@@ -179,7 +179,7 @@ describe('flagmeter postgres forget-node', () => {
     await expect(run('forget-node', 'alive', '--yes')).rejects.toThrow(/might be running.*--force/);
   });
 
-  it('asks for confirmation', async () => {
+  it('postgres forget-node asks for confirmation', async () => {
     await node({ name: 'lost', silent: 601 });
     await expect(run('forget-node', 'lost')).rejects.toThrow(UsageError);
     const asked: string[] = [];

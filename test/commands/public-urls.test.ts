@@ -24,7 +24,7 @@ describe('a listener whose address implies no URL', () => {
     [[...everywhere, '--auth-listen', '127.0.0.1:1'], '0.0.0.0:8080 without --base-url and --metrics-url:'],
     [[...apart, ...authUrl], '[::]:8082 without --base-url:'],
     [[...apart, ...authUrl, '--base-url', url], ':8083 without --metrics-url:'],
-  ])('serve refuses %j', (argv, words) => {
+  ])('serve requires public URLs for the addresses in %j', (argv, words) => {
     const check = () => checkPublicUrls(load(argv));
     expect(check).toThrow(UsageError);
     expect(check).toThrow(`Cannot listen on ${words}`);
@@ -40,7 +40,7 @@ describe('a listener whose address implies no URL', () => {
     [[...apart, ...authUrl, '--base-url', url, '--metrics-url', url]],
     [['--ops-listen', '0.0.0.0:9090']],
     [['--grpc-listen', '0.0.0.0:8081']],
-  ])('every listener has a URL with %j', (argv) => {
+  ])('serve requires no further public URL with %j', (argv) => {
     expect(() => checkPublicUrls(load(argv))).not.toThrow();
   });
 });
@@ -69,7 +69,7 @@ test.each([
   ['http://localhost:8080', false],
   ['http://flags.localhost', false],
   [url, false],
-])('warns of passwords without TLS at %s: %s', (auth, warned) => {
+])('the server warns of passwords without TLS at %s: %s', (auth, warned) => {
   const warnings: string[] = [];
   const log = { warn: (message: string) => warnings.push(message) } as unknown as Log;
   warnOfPlainPasswords({ auth, api: auth, metrics: auth }, log);

@@ -7,12 +7,11 @@ import { startLocal } from '../support/service.ts';
 import { openShop } from '../support/shop.ts';
 
 /**
- * Number of commits after the reports. While a read transaction is open, each commit leaves 22 kB that cannot be
- * reused.
+ * Number of commits after the reports. While a read transaction is open, each commit adds 22 kB that cannot be reused.
  */
 const commits = 300;
 
-test('threads end their read transactions with each report, so that the file does not grow', async () => {
+test('threads end their read transaction after each report, so that the file does not grow', async () => {
   const service = await startLocal();
   const { http, data, credentials } = service;
   const { application, key } = await openShop(http, credentials);
@@ -33,7 +32,7 @@ test('threads end their read transactions with each report, so that the file doe
   for (const report of ['measurements?environment=Production', 'ingest', 'features', 'metrics', 'features/checkout'])
     await manage(http, access, 'GET', `${path}/${report}`, 200);
   await manage(http, access, 'GET', '/api/v2/audit', 200);
-  await createKey(http, access, application, 'Mobile'); // A commit to the accounts too.
+  await createKey(http, access, application, 'Mobile'); // This call also commits to the store of the accounts.
 
   const store = openUsageTables(data);
   const size = () => statSync(`${data}/usage/data.mdb`).size;

@@ -3,7 +3,7 @@ import { createLog, type LogLevel } from '../../src/runtime/log.ts';
 import { type Config, loadConfig } from '../../src/serve/config/config.ts';
 import { reload } from '../../src/serve/signals.ts';
 
-/** Reloads from one file to another. @returns the result */
+/** Loads the settings `before`, and reloads them from the text `after`. @returns the resulting settings and the log */
 async function reloaded(before: object, after: string, renewTls = async () => false) {
   const load = (text: string) => loadConfig({ argv: ['--config', 'file'], env: {}, readFile: () => text });
   let level: LogLevel = 'info';
@@ -35,7 +35,7 @@ async function reloaded(before: object, after: string, renewTls = async () => fa
   return { config, level, rates, trusted, lines };
 }
 
-test('a reload applies a changed rate and log level, and names settings that need a restart', async () => {
+test('a reload applies a changed rate and log level, and lists settings that need a restart', async () => {
   const rated = { rate: 7, apiRate: 8, tokenRate: 9 };
   const after = JSON.stringify({ ...rated, logLevel: 'debug', listen: ':9999', trustedProxies: '10.0.0.1' });
   const { config, level, rates, trusted, lines } = await reloaded({ rate: 5 }, after);
@@ -56,14 +56,14 @@ test.each([
   ['an unknown key', '{"rat":7}', 'Unknown key rat'],
   ['text that is not JSON', '{', 'must be valid JSON'],
   ['a value out of bounds', '{"rate":-1}', 'must be a whole number'],
-])('reports a file with %s, and changes nothing', async (_, after, reason) => {
+])('a reload from a file with %s reports an error, and changes nothing', async (_, after, reason) => {
   const { config, rates, lines } = await reloaded({ rate: 5 }, after);
   expect(config.rate).toBe(5);
   expect(rates).toEqual([]);
   expect(lines).toEqual([expect.objectContaining({ level: 'error', reason: expect.stringContaining(reason) })]);
 });
 
-test('invalid TLS files change nothing', async () => {
+test('a reload with invalid TLS files changes nothing', async () => {
   const { config, lines } = await reloaded({ rate: 5 }, '{"rate":7}', async () => {
     throw new Error('Cannot read the certificate');
   });

@@ -5,7 +5,7 @@ import { freshDirectory } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { startLocal } from '../support/service.ts';
 
-/** A data directory whose usage store has a table of thousands of records. */
+/** Creates a data directory whose usage store has a table with thousands of records. */
 async function openUsed(): Promise<{ data: string; file: string }> {
   const data = `${freshDirectory()}/data`;
   await openAccountTables(data).lmdb.close();
@@ -18,7 +18,7 @@ async function openUsed(): Promise<{ data: string; file: string }> {
   return { data, file: `${data}/usage/data.mdb` };
 }
 
-/** Starts a service that has time to check one page of each file at startup. */
+/** Starts a service whose clock allows it to check only one page of each file at startup. */
 async function startWithoutTime(data: string) {
   let now = 0;
   const clock = {
@@ -32,7 +32,7 @@ async function startWithoutTime(data: string) {
   return startLocal({ data, accounts });
 }
 
-test('checks the remaining pages in the background, and logs damage with its file', async () => {
+test('the service checks the remaining pages in the background, and logs damage with its file', async () => {
   const { data, file } = await openUsed();
   const pages = pagesIn(file).get('leaf')!;
   const page = [...pages].sort((a, b) => a - b)[Math.floor(pages.length / 2)]!;
@@ -44,7 +44,7 @@ test('checks the remaining pages in the background, and logs damage with its fil
   await stop();
 });
 
-test('logs that a store is intact', async () => {
+test('the background check of pages logs that a store is intact', async () => {
   const { data } = await openUsed();
   const { log, stop } = await startWithoutTime(data);
   await vi.waitUntil(() => log().includes('the usage store is intact'));

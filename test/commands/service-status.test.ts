@@ -5,7 +5,7 @@ import type { Core } from '../../src/serve/core.ts';
 import { ServiceStatus } from '../../src/serve/service-status.ts';
 import { testClock } from '../accounts/fixture.ts';
 
-/** The counters of a service that does nothing by itself. */
+/** Creates counters that change only when a test changes them. */
 function openCounters() {
   const clock = testClock();
   const ledger = { reports: 0, attributed: new Map(), unattributed: new Map() };
@@ -44,7 +44,7 @@ function openCounters() {
   return { clock, ledger, intake, monitor, health, requests, telemetry, status, take, pass };
 }
 
-test('the status has no rates at startup', () => {
+test('the service status has no rates at startup', () => {
   const { status } = openCounters();
   expect(status.now()).toMatchObject({
     at: '2026-01-02T03:04:05.000Z',
@@ -56,7 +56,7 @@ test('the status has no rates at startup', () => {
   });
 });
 
-test('computes rates over the last ten seconds', () => {
+test('the service status computes rates over the last ten seconds', () => {
   const { status, take, pass, intake, ledger, requests, telemetry } = openCounters();
   take(50);
   ledger.reports = 20;
@@ -80,7 +80,7 @@ test('computes rates over the last ten seconds', () => {
   expect(status.now().packetsPerSecond).toBe(3);
 });
 
-test('reports why the service accepts nothing', () => {
+test('the service status reports why the service accepts nothing', () => {
   const { status, health, monitor } = openCounters();
   Object.assign(monitor, { packets: 12, admits: () => false, oldest: () => 1234.567 });
   expect(status.now()).toMatchObject({
@@ -92,7 +92,7 @@ test('reports why the service accepts nothing', () => {
   expect(status.now()).toMatchObject({ ready: false, reason: 'the store does not accept data; see the log' });
 });
 
-test('the status has the rates of the last ten minutes, or since startup if the process is younger', () => {
+test('the service status contains average rates of up to ten minutes', () => {
   const { clock, status, take, pass, ledger } = openCounters();
   expect(status.now().recent).toMatchObject({ width: 5, accepted: [], refused: [] });
   for (let second = 0; second < 10; second += 1) {
@@ -108,7 +108,7 @@ test('the status has the rates of the last ten minutes, or since startup if the 
     refused: [0, 0, 2, 0],
   });
   take(20);
-  clock.advance(20_000); // The event loop was blocked: the rates are of the whole time.
+  clock.advance(20_000); // The event loop was blocked, so the rates cover the whole 20 s.
   status.look();
   expect(status.now().recent.accepted.slice(3)).toEqual([0, 1, 1, 1, 1]);
   pass(3600);

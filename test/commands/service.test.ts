@@ -33,7 +33,7 @@ test('a service that fails to start leaves no store open', async () => {
   const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes, hash: cheapHash };
   await prepareStore(accounts, wanted);
   const deps = { config, accounts, workerFile, bundle, snippet, clock: systemClock, randomBytes, log, fatal: () => {} };
-  // Dependencies of the routes: the issuer of tokens is the listener's address.
+  // The routes need the listener's address as the issuer of tokens. Without it, the service fails to start.
   const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
   await expect(startService(deps, { ...bound, listeners })).rejects.toThrow(TypeError);
   await openAccountTables(config.data).lmdb.close();
@@ -56,7 +56,7 @@ test('a service that is not ready reports liveness, and responds with 503 to eve
 });
 
 test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
-  'pages can read that %s refuses packets before the service is ready',
+  'a page can read a refusal of %s with status 503 before the service is ready',
   async (path) => {
     const config = createConfig('--metrics-path-prefix', '/t');
     const bound = await bindListeners({ config, engine, clock: systemClock, log });
@@ -76,7 +76,7 @@ test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
   },
 );
 
-test('binds either all addresses or no address', async () => {
+test('bindListeners binds either all addresses or no address', async () => {
   const taken = await bindListeners({ config: createConfig(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
   const observed: HttpEngine = {

@@ -15,7 +15,7 @@ function item(time: string, text: string, more: Partial<ActivityItem> = {}): Act
 describe('the markers of a chart', () => {
   const getHref = ({ id }: ActivityItem) => `/${id}`;
 
-  it('name the flag of each event, except in the chart of the flag', () => {
+  it('the markers of a chart name the flag of each event, except in the chart of one flag', () => {
     const items = [
       item(at(5), 'Archived', { feature: 'checkout' }),
       item(at(3), 'shop 4 first seen', { kind: 'sender_released' }),
@@ -28,7 +28,7 @@ describe('the markers of a chart', () => {
     ]);
   });
 
-  it('show the latest items only', () => {
+  it('a chart shows markers of the latest items only', () => {
     const items = [item(at(3), 'a'), item(at(5), 'c'), item(at(4), 'b')];
     expect(createMarkers(items, undefined, 2, getHref).map(({ label }) => label)).toEqual(['b', 'c']);
   });
@@ -36,19 +36,19 @@ describe('the markers of a chart', () => {
   const buckets = { start: seconds(1), width: 86_400, count: 7 };
   const markers = [2, 4, 4, 20].map((day, index) => ({ at: seconds(day, index), label: `event ${index}` }));
 
-  it('follow each other by keyboard', () => {
+  it('arrow keys move from one marker of a chart to the next', () => {
     expect(nextMarked(buckets, markers, undefined)).toBe(1);
     expect(nextMarked(buckets, markers, 1)).toBe(3);
     expect(nextMarked(buckets, markers, 3)).toBe(1);
     expect(nextMarked(buckets, [], 3)).toBeUndefined();
   });
 
-  it('appear in the description of the chart if they are in the range', () => {
+  it('the description of a chart lists the markers in its range', () => {
     expect(markersText(buckets, markers)).toMatch(/3 events: .* event 0; .* event 1; .* event 2\.$/);
     expect(markersText(buckets, [])).toBe('');
   });
 
-  it('share one line and their number if they are close', () => {
+  it('markers that are close to each other share one line, which shows their number', () => {
     expect(groupPositions([10, 12, 23, 40], 14)).toEqual([
       { x: 10, count: 3 },
       { x: 40, count: 1 },
@@ -70,7 +70,7 @@ describe('the markers of a chart', () => {
 describe('the days of the feed', () => {
   const day = (time: string) => time.slice(0, 10);
 
-  it('fold five or more items of one kind in a row', () => {
+  it('the feed folds five or more successive items of one kind', () => {
     const seen = Array.from({ length: 5 }, (_, index) => item(at(3, 9), `${index}`));
     const items = [item(at(4), 'a'), item(at(3, 10), 'b', { kind: 'refused' }), ...seen];
     const folded = groupByDay(items, day, true).map(({ title, runs }) => [title, ...runs.map(({ length }) => length)]);
@@ -81,7 +81,7 @@ describe('the days of the feed', () => {
     expect(groupByDay(items, day, false).map(({ runs }) => runs.length)).toEqual([1, 6]);
   });
 
-  it('show each item once', () => {
+  it('the feed shows each item once', () => {
     const kinds = fc.constantFrom('first_seen' as const, 'refused' as const);
     const some = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), kinds));
     fc.assert(

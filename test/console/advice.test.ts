@@ -8,12 +8,12 @@ test.each(Object.keys({ ...ledgerRefusals, ...ledgerNotes }))('the advice on %s 
   for (const text of [meaning, remedy]) expect(text).toMatch(/^[A-Z][^`]{8,}[^.]\.$/);
 });
 
-test('the advice on a refusal is its meaning, or else its title', () => {
+test('the advice on a refusal explains the refusal, or else has its title', () => {
   expect(adviceOn('invalid_encoding').meaning).toBe(`${ledgerRefusals.invalid_encoding.title}.`);
   expect(adviceOn('rate_limited').meaning).toBe(`${ledgerRefusals.rate_limited.meaning}.`);
 });
 
-test('advice on a code of a newer server names it', () => {
+test('the advice on an unknown code of a newer server names the code', () => {
   expect(adviceOn('moon_phase').meaning).toContain('moon_phase');
   expect(adviceOn('constructor').meaning).toContain('constructor');
 });

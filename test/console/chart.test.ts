@@ -34,14 +34,14 @@ const series: ChartSeries[] = [
 ];
 
 describe('the drawing of a chart', () => {
-  it('keeps the figures of each series if series are lines', () => {
+  it('a line chart draws the figures of each series unchanged', () => {
     expect(createDrawing(buckets, series, 'lines').heights).toEqual([
       [1, 2, 3, 1200],
       [5, 0, 7, 1],
     ]);
   });
 
-  it('stacks each series on the previous ones', () => {
+  it('a stacked chart draws each series above the previous ones', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }), (rows) => {
         const given = rows.map((values, index) => ({ label: `${index}`, values, tone: getSeriesTone(index) }));
@@ -55,7 +55,7 @@ describe('the drawing of a chart', () => {
     );
   });
 
-  it('keeps the series of an earlier period out of the stack', () => {
+  it('a stacked chart draws the series of an earlier period outside of the stack', () => {
     const past: ChartSeries = { label: 'before', values: [9, 9, 9, 9], tone: 'past', apart: true };
     expect(createDrawing(buckets, [...series, past], 'stacked').heights).toEqual([
       [1, 2, 3, 1200],
@@ -64,7 +64,7 @@ describe('the drawing of a chart', () => {
     ]);
   });
 
-  it('draws a point for each bucket, even without a figure', () => {
+  it('a chart draws a point for each bucket, even if a figure is missing', () => {
     const { xs, heights } = createDrawing(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
     expect(xs).toEqual([0, 1, 2, 3].map((index) => noon + index * hour));
     expect(heights).toEqual([[7, 0, 0, 0]]);
@@ -75,11 +75,11 @@ describe('the drawing of a chart', () => {
     [3, 3],
     [9, 4],
     [-1, 0],
-  ])('takes bucket %s as the first incomplete bucket, after %i complete buckets', (unfinishedFrom, finished) => {
+  ])('createDrawing with unfinishedFrom = %s has %i complete buckets', (unfinishedFrom, finished) => {
     expect(createDrawing(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
-  it('equals another drawing only if nothing has changed', () => {
+  it('the drawing of a chart equals another one only if nothing has changed', () => {
     const drawing = createDrawing(buckets, series, 'lines', 3);
     const changed = series.map((each) => ({ ...each, values: each.values.with(2, 99) }));
     expect(sameDrawing(drawing, createDrawing({ ...buckets }, [...series], 'lines', 3))).toBe(true);
@@ -101,11 +101,11 @@ describe('the axis of the figures', () => {
     [[1200], [0, 500, 1000, 1500]],
     [[23_600_000], [0, 5e6, 10e6, 15e6, 20e6, 25e6]],
     [[0.42], [0, 0.1, 0.2, 0.3, 0.4, 0.5]],
-  ])('shows the figures %j with the lines %j', (values, ticks) => {
+  ])('the axis of a chart with the figures %j has lines at %j', (values, ticks) => {
     expect(ticksFor(values)).toEqual(ticks);
   });
 
-  it('ends at or above the highest figure, with few lines at whole distances', () => {
+  it('the axis of a chart ends at or above the highest figure, with few lines at whole distances', () => {
     const figures = fc.oneof(fc.nat(2e9), fc.double({ min: 1e-3, max: 1e12, noNaN: true }));
     fc.assert(
       fc.property(fc.array(figures, { minLength: 1, maxLength: 4 }), (values) => {
@@ -124,7 +124,7 @@ it.each([
   [3600, 'per hour'],
   [86_400, 'per day'],
   [10, 'per 10 seconds'],
-])('a bucket of %i seconds is shown as %s', (width, words) => {
+])('a bucket of %i seconds is described as "%s"', (width, words) => {
   expect(perBucket(width)).toBe(words);
 });
 
@@ -150,20 +150,20 @@ describe('the cursor of a chart', () => {
     [['End', 'Shift+ArrowLeft', 'Escape'], 2, [2, 2]],
     [['End', 'Escape'], undefined, undefined],
     [['End', 'q'], 3, [3, 3]],
-  ])('moves by %j to %s', (keys, at, range) => {
+  ])('the keys %j move the cursor of a chart to bucket %s', (keys, at, range) => {
     expect(pressed(...keys).at).toBe(at);
     expect(selected(pressed(...keys))).toEqual(range);
   });
 
-  it.each(['Enter', 'Tab', 'q', 'Escape'])('ignores the key %s if the cursor is not in the chart', (key) => {
+  it.each(['Enter', 'Tab', 'q', 'Escape'])('the key %s does not move the cursor into the chart', (key) => {
     expect(afterKey(nowhere, key, false, 4)).toBeUndefined();
   });
 
-  it('ignores keys in a chart without buckets', () => {
+  it('the cursor ignores keys in a chart without buckets', () => {
     expect(afterKey(nowhere, 'End', false, 0)).toBeUndefined();
   });
 
-  it('never leaves the chart', () => {
+  it('the cursor never leaves its chart', () => {
     const key = fc.constantFrom('ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'Home', 'End', 'Escape');
     fc.assert(
       fc.property(fc.array(fc.tuple(key, fc.boolean())), fc.integer({ min: 1, max: 30 }), (keys, count) => {
@@ -177,7 +177,7 @@ describe('the cursor of a chart', () => {
 });
 
 describe('the zoom of a chart', () => {
-  it('extends from the start of the first bucket to the end of the last bucket', () => {
+  it('bucketSpan lasts from the start of the first bucket to the end of the last bucket', () => {
     expect(bucketSpan(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
   });
 
@@ -185,7 +185,7 @@ describe('the zoom of a chart', () => {
     [noon + 10, noon + 20, [0, 0]],
     [noon + hour - 1, noon + hour, [0, 1]],
     [noon - 500, noon + 9 * hour, [0, 3]],
-  ])('selects the touched buckets from %i to %i', (from, to, within) => {
+  ])('zooming into the time from %i to %i selects all buckets that it touches', (from, to, within) => {
     expect(bucketsWithin(buckets, from, to)).toEqual(within);
   });
 
@@ -194,13 +194,13 @@ describe('the zoom of a chart', () => {
     [noon, 0],
     [noon + 4 * hour - 1, 3],
     [noon + 4 * hour, undefined],
-  ])('finds the bucket of %i', (time, index) => {
+  ])('bucketAt finds the bucket that contains the time %i', (time, index) => {
     expect(bucketAt(buckets, time)).toBe(index);
   });
 });
 
 describe('times', () => {
-  it("use the reader's time zone and locale", () => {
+  it("the times of a chart are in the reader's time zone and locale", () => {
     const times = chartTimes(hour, 'Europe/Berlin', 'de-DE');
     expect(times.bucket(noon)).toMatch(/^Sa.*24\. Okt.*14:00$/);
     expect(times.tick(noon, hour)).toBe('14:00');
@@ -208,14 +208,14 @@ describe('times', () => {
     expect(times.zone).toBe('Europe/Berlin');
   });
 
-  it('show the label UTC if they are UTC days', () => {
+  it('the times of a chart have the label UTC if its buckets are UTC days', () => {
     const times = chartTimes(24 * hour, 'UTC', 'en-GB');
     const midnight = Date.UTC(2026, 9, 24) / 1000;
     expect(times.bucket(midnight)).toMatch(/^Sat.*24 Oct UTC$/);
     expect(times.span(midnight, midnight + 48 * hour)).toMatch(/^Sat.*24.*Sun.*25 Oct UTC$/);
   });
 
-  it('use the dates of the time zone if they are its days', () => {
+  it('the times of a chart are dates of the time zone if its buckets are days of this time zone', () => {
     const times = chartTimes(24 * hour, 'Europe/Berlin', 'en-GB');
     const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)];
     const [first, second, end] = starts.map((at) => at / 1000) as [number, number, number];
@@ -228,7 +228,7 @@ describe('labels of the time axis', () => {
   const midnight = Date.UTC(2026, 9, 24) / 1000;
 
   it.each([1, 5, 10, 60, 600, hour, 24 * hour])(
-    'differ from their neighbours in a chart of buckets of %i s',
+    'adjacent labels of the time axis differ if buckets are %i s wide',
     (width) => {
       const times = chartTimes(width, 'UTC', 'en-GB');
       for (const distance of tickDistances(width)) {
@@ -260,21 +260,21 @@ describe('the announcement of a chart', () => {
     format: (value) => value.toLocaleString('en-GB'),
   };
 
-  it('names the bucket, its figures and its markers', () => {
+  it('the announcement of a bucket contains its time, its figures and its markers', () => {
     expect(spoken(of, 1, 1)).toBe('13:00: on 2, off 0. New variant: off.');
   });
 
-  it('marks an incomplete bucket', () => {
+  it('the announcement of an incomplete bucket says that it is incomplete', () => {
     expect(bucketText(of, 2).when).toBe('14:00');
     expect(spoken(of, 3, 3)).toBe('15:00, so far: on 1,200, off 1.');
   });
 
-  it('names the keys that act on a selected range', () => {
+  it('the announcement of a selected range names the keys that act on the range', () => {
     expect(spoken(of, 1, 2)).toBe('Selected 13:00–15:00. Enter zooms in, Escape clears.');
   });
 });
 
-it('finds buckets of whole days by the starts of the days', () => {
+it('the announcement finds buckets that are days by the starts of the days', () => {
   const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)].map(
     (at) => at / 1000,
   );

@@ -24,11 +24,11 @@ describe('CSV', () => {
     ['a formula after a line break', 'x\n@SUM(A1)', `"x\n'@SUM(A1)"`],
     ['a full-width formula after a bar', 'x|＝1', "x|'＝1"],
     ['an apostrophe', "'quoted'", "''quoted'"],
-  ])('has a safe field for %s', (_, value, text) => {
+  ])('toCsv writes a safe field for %s', (_, value, text) => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });
 
-  test('begins with a line of titles, followed by a line for each row', () => {
+  test('toCsv writes a line of titles, and then a line for each row', () => {
     expect(
       toCsv(
         ['flag', 'checks'],

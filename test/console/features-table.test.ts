@@ -10,7 +10,7 @@ describe('the trend of a flag', () => {
   const hours6 = { start: 0, width: 21_600, length: 28 };
   const week = { spark: hours6, at: '1970-01-08T12:00:00Z', to: '1970-01-08T00:00:00Z' };
 
-  test('consists of sums of 24 hours over a week, so that a daily cycle is a flat line', () => {
+  test('the trend over a week consists of sums of 24 hours, so that a daily cycle becomes a flat line', () => {
     const spark = Array.from({ length: 28 }, (_, index) => [0, 10, 50, 20][index % 4]!);
     const { values, unfinished, text } = trendLine(spark, week);
     expect(values).toEqual(new Array(25).fill(80));
@@ -18,13 +18,13 @@ describe('the trend of a flag', () => {
     expect(text).toMatch(/^Checks: sum of the preceding 24 hours, every 6 h/);
   });
 
-  test('omits the incomplete sum', () => {
+  test('the trend of a flag omits the incomplete sum', () => {
     const spark = [...new Array(27).fill(20), 1];
     const { values } = trendLine(spark, { ...week, at: '1970-01-07T20:00:00Z' });
     expect(values).toEqual(new Array(24).fill(80));
   });
 
-  test('shows the counts themselves over one day, or if each point is a day', () => {
+  test('the trend of a flag consists of the counts themselves for one day, or if each point is a day', () => {
     const spark = [1, 2, 3, 4];
     const day = { spark: { start: 0, width: 3600, length: 4 }, at: '1970-01-01T03:30:00Z', to: '1970-01-01T04:00:00Z' };
     const text = 'Checks per hour, with the daily cycle';
@@ -37,7 +37,7 @@ describe('the trend of a flag', () => {
     expect(trendLine(spark, days)).toEqual({ values: spark, unfinished: false, text: 'Checks per day' });
   });
 
-  test('sums up the 24 hours before each complete point', () => {
+  test('each point of a trend is the sum of the 24 hours before a complete point', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 30 }), (spark) => {
         const length = spark.length;
@@ -59,15 +59,15 @@ describe('selecting rows', () => {
     [['d'], { key: 'b', on: true, from: 'd' }, ['d', 'b', 'c']],
     [['b', 'c', 'd'], { key: 'c', on: false, from: 'b' }, ['d']],
     [['a'], { key: 'c', on: true, from: 'gone' }, ['a', 'c']],
-  ])('%j and %j selects %j', (before, change, after) => {
+  ])('the selection %j becomes, after the click %j, the selection %j', (before, change, after) => {
     expect([...selectedAfter(new Set(before), order, change)]).toEqual(after);
   });
 });
 
-describe('steps of several flags', () => {
+describe('a change of several flags', () => {
   const steps = ['a', 'b', 'c'].map((name) => ({ name, patch: {} }));
 
-  test('continue after a failure, and report it', async () => {
+  test('a change of several flags continues after a failure, and reports the failure', async () => {
     const refused = new Error('refused');
     const send = async ({ name }: { name: string }) => {
       if (name === 'b') throw refused;
@@ -78,7 +78,7 @@ describe('steps of several flags', () => {
     expect(reported).toEqual([1, 2, 3]);
   });
 
-  test('end when the reader stops them', async () => {
+  test('a change of several flags ends when the reader stops it', async () => {
     const result = await runSteps(
       steps,
       async () => undefined,
@@ -88,7 +88,7 @@ describe('steps of several flags', () => {
   });
 });
 
-test('the owner of several flags is set, and restored to the declared owner or to CODEOWNERS', () => {
+test('a bulk change sets the owner of several flags, and its undo restores declared owners or CODEOWNERS', () => {
   const row = (owners: object[], ownersFrom: string | null) => ({ owners, ownersFrom, tags: ['a'] }) as never;
   const me = { type: 'user', id: 'user_1' } as const;
   const { patch, undo } = ownerAction(me, 'Ada');
@@ -101,7 +101,7 @@ test('the owner of several flags is set, and restored to the declared owner or t
   ]);
 });
 
-test('senders are grouped by program, with the versions in each environment', () => {
+test('the table of senders groups versions by program, and shows them for each environment', () => {
   const sender = (name: string, version: string | null, environment: string, day: number) => ({
     name,
     version,
@@ -128,7 +128,7 @@ test('senders are grouped by program, with the versions in each environment', ()
   ]);
 });
 
-test('a flag of several environments is shown if one of them matches the search', () => {
+test('a flag of several environments is shown if the search matches one of the environments', () => {
   const features = (...names: string[]) => ({ features: names.map((feature) => ({ feature })) }) as never;
   const overviews = new Map([
     ['Production', features('a', 'b')],

@@ -38,11 +38,11 @@ describe('the heading of a verdict', () => {
     ['snoozed', 'Snoozed until <2026-06-01>'],
     ['permanent', 'Permanent: intended to stay'],
     ['cannot_tell', 'Cannot tell whether it is used'],
-  ] as const)('is a sentence for %s', (kind, heading) => {
+  ] as const)('the heading of the verdict %s is a sentence', (kind, heading) => {
     expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
   });
 
-  it('states the rule of 30 days for a flag in use', () => {
+  it('the heading of a flag in use states the rule of 30 days', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
     const used = createVerdict('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
     expect(formatHeading(used, notArchived, words).heading).toBe(
@@ -50,7 +50,7 @@ describe('the heading of a verdict', () => {
     );
   });
 
-  it('names the similar declared flag of an undeclared flag, and then the verdict', () => {
+  it('the heading of an undeclared flag names the similar declared flag, and then the verdict', () => {
     const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
     expect(formatHeading(misspelt, notArchived, words)).toEqual({
       heading: 'Undeclared – did you mean checkout?',
@@ -59,7 +59,7 @@ describe('the heading of a verdict', () => {
     expect(chooseTone('in_use', { declared: false, archived: false })).toBe('warn');
   });
 
-  it('begins with "Archived" for an archived flag, unless programs still request it', () => {
+  it('the heading of an archived flag begins with "Archived", unless programs still check the flag', () => {
     const archived = { ...notArchived, archived: true, archivedAt: since };
     expect(formatHeading(createVerdict('safe_to_remove'), archived, words)).toEqual({
       heading: 'Archived since <2026-05-03>',
@@ -70,7 +70,7 @@ describe('the heading of a verdict', () => {
     expect(chooseTone('archived_but_asked', { declared: true, archived: true })).toBe('bad');
   });
 
-  it.each(verdictKinds)('offers a text and a tone for %s, with and without a time', (kind) => {
+  it.each(verdictKinds)('the verdict %s has a heading and a tone, with and without a time', (kind) => {
     const bare = createVerdict(kind, { since: null, environments: [] });
     const never = { archived: false, archivedAt: null, snoozedUntil: null };
     expect(formatHeading(bare, never, words).heading).toMatch(/^[A-Z][a-z ,:]+$/);
@@ -78,7 +78,7 @@ describe('the heading of a verdict', () => {
     expect(chooseTone(kind, { declared: false, archived: false })).not.toBe('good');
   });
 
-  it("formats the time of a reason in the reader's locale", () => {
+  it("the reasons of a verdict show times in the reader's locale", () => {
     expect(reasonText({ text: `Only on was given since ${since}.`, at: since }, words)).toBe(
       'Only on was given since <2026-05-03>.',
     );
@@ -94,13 +94,13 @@ describe('the heading of a verdict', () => {
     ],
     ['snoozed', { archived: false, permanent: true, declared: false }, true, ['copy', 'archive', 'declare']],
   ] as const)(
-    'lists actions that are not done, suggested actions first, for a flag that is %s',
+    'listActions lists the actions that are not done, suggested ones first, for a flag that is %s',
     (_, feature, snoozed, actions) => {
       expect(listActions(['snooze', 'copy'], feature, snoozed)).toEqual(actions);
     },
   );
 
-  it('names the flag and its variants, and quotes the search command for a shell', () => {
+  it('the clean-up text names the flag and its variants, and quotes the search command for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(
       "Flag: it's-on\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s-on'\n",
     );
@@ -130,7 +130,7 @@ function createUsage(
 }
 
 describe('the series of a flag', () => {
-  it('contain a figure for each bucket', () => {
+  it('each series of a flag contains a figure for each bucket', () => {
     const usage = createUsage({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
     expect(createBuckets(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
     expect(createSeries(usage, createBuckets(bounds), 'used')).toEqual([
@@ -140,7 +140,7 @@ describe('the series of a flag', () => {
     expect(createSeries(undefined, createBuckets(bounds), 'checks')).toEqual([]);
   });
 
-  it('count a bucket before the range in the first one, and omit buckets after the range', () => {
+  it('the series of a flag count an earlier bucket in the first one, and omit later buckets', () => {
     const usage = createUsage({
       on: [
         [at(-3), 7, 0, 0],
@@ -150,7 +150,7 @@ describe('the series of a flag', () => {
     expect(createSeries(usage, createBuckets(bounds), 'checks')[0]!.values).toEqual([7, 0, 0, 0]);
   });
 
-  it('keep all counts, and fold the smallest variants into one series', () => {
+  it('the series of a flag include all counts, and the smallest variants share one series', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 20 }), (checks) => {
         const usage = createUsage(
@@ -166,7 +166,7 @@ describe('the series of a flag', () => {
     );
   });
 
-  it('give tones to the variants with most checks, in alphabetical order', () => {
+  it('the variants with most checks get tones in alphabetical order', () => {
     const usage = createUsage(
       Object.fromEntries([9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]])),
     );
@@ -182,7 +182,7 @@ describe('the series of a flag', () => {
 });
 
 describe('a split', () => {
-  it('contains the declared variants and the seen variants', () => {
+  it('the form for a split contains the declared variants and the seen variants', () => {
     expect(splitVariants({ on: 1, gone: 1 }, ['on', 'off', 'off'])).toEqual(['gone', 'off', 'on']);
     expect(splitVariants(null, [])).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe('a split', () => {
     [['', ' 2.5 '], { on: 2.5 }],
     [['', ''], null],
     [['0', '-1'], { off: 0, on: -1 }],
-  ])('contains the numbers that the reader typed: %j', (weights, split) => {
+  ])('the typed weights %j become the split %j', (weights, split) => {
     expect(typedSplit(['off', 'on'], weights)).toEqual(split);
   });
 });

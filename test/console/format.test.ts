@@ -24,21 +24,21 @@ describe('numbers', () => {
     [2_000_000_000, '2,000,000,000', '2.0B'],
     [-48_123, '-48,123', '-48.1k'],
     [12.34, '12.34', '12.3'],
-  ])('%d has a full and a short form', (value, full, compact) => {
+  ])('the number %d has the full form %s and the short form %s', (value, full, compact) => {
     expect(english.full(value)).toBe(full);
     expect(english.compact(value)).toBe(compact);
   });
 
-  test('use the same unit letters in every locale', () => {
+  test('short numbers have the same unit letters in every locale', () => {
     for (const locale of ['en-GB', 'en-US', 'en-IN', 'de-DE'])
       expect(createFormats(locale).compact(75_000_000)).toMatch(/^75[.,]0M$/);
   });
 
-  test('omit trailing zeros on an axis', () => {
+  test('numbers on an axis have no trailing zeros', () => {
     expect([0, 500, 1500, 20_000, 75_000_000].map(english.tick)).toEqual(['0', '500', '1.5k', '20k', '75M']);
   });
 
-  test('follow the locale', () => {
+  test('numbers are formatted for the locale', () => {
     expect(german.full(4_123_456.5)).toBe('4.123.456,5');
   });
 
@@ -53,7 +53,7 @@ describe('numbers', () => {
     [1991, 2000, '99.6%'],
     [74_999_999, 75_000_000, '>99.9%'],
     [0, 0, '–'],
-  ])('%d of %d is shown as %s', (part, whole, text) => {
+  ])('%d of %d is formatted as the share %s', (part, whole, text) => {
     expect(english.rate(part, whole)).toBe(text);
   });
 });
@@ -67,26 +67,26 @@ describe('quantities', () => {
     [1_234_567, undefined, '1.2M'],
     [75_123_456.78, 'EUR', '75.1M EUR'],
     [99_999, 'EUR', '99,999 EUR'],
-  ])('%d %s is shown as %s', (value, unit, text) => {
+  ])('the quantity %d with the unit %s is formatted as %s', (value, unit, text) => {
     expect(english.quantity(value, unit)).toBe(text);
   });
 });
 
 describe('times', () => {
-  test('use the reader’s time zone', () => {
+  test('times are shown in the reader’s time zone', () => {
     expect(english.clock('2026-11-20T12:00:00Z')).toMatch(/^1:00\sPM$/);
     expect(german.clock('2026-11-20T12:00:00Z')).toBe('07:00');
     expect(english.place).toBe('Berlin');
     expect(german.place).toBe('New York');
   });
 
-  test('use UTC for days', () => {
+  test('dates of UTC days are formatted in UTC', () => {
     expect(english.day('2026-11-14')).toBe('Nov 14');
     expect(german.day('2026-11-14')).toBe('14. Nov.');
     expect(english.days('2026-11-14', '2026-11-20', now)).toMatch(/^Nov 14\s–\s20$/);
   });
 
-  test('include the year if it is not the current year', () => {
+  test('a date includes the year if it is not the current year', () => {
     expect(english.days('2025-11-14', '2025-11-20', now)).toMatch(/^Nov 14\s–\s20, 2025$/);
     expect(english.days('2025-12-31', '2026-01-02', now)).toMatch(/^Dec 31, 2025\s–\sJan 2, 2026$/);
     const from = '2025-11-14T09:00:00Z';
@@ -106,7 +106,7 @@ describe('times', () => {
     [-400 * day, 'Oct 16, 2025'],
     [2 * hour, 'in 2 hours'],
     [30 * day, 'Dec 20, 2026'],
-  ])('%d ms from now are shown as %s', (distance, text) => {
+  ])('a time %d ms from now is formatted as "%s"', (distance, text) => {
     expect(english.relative(now + distance, now)).toBe(text);
   });
 
@@ -116,7 +116,7 @@ describe('times', () => {
     [2 * hour + 5 * minute + 3 * second, '2 hr 5 min'],
     [day + 4 * second, '1 day'],
     [3 * day + 2 * hour, '3 days 2 hr'],
-  ])('a duration of %d ms is shown as %s', (length, text) => {
+  ])('a duration of %d ms is formatted as "%s"', (length, text) => {
     expect(english.duration(length)).toBe(text);
   });
 });
@@ -126,6 +126,6 @@ test.each([
   ['until its end', periodMs - 1, /^in the last 10 minutes$/],
   ['after its end', 2 * periodMs, /^10 minutes ago$/],
   ['after two weeks', 16 * day, /2026/],
-])('a period of senders is shown by its age %s', (_, age, text) => {
+])('the period in which a sender was last seen is formatted by its age %s', (_, age, text) => {
   expect(seenText(now - age, now)).toMatch(text);
 });

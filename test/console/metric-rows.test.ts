@@ -21,7 +21,7 @@ function measured(metric: string, more: Partial<MetricMeasurements> = {}): Metri
   return { metric, kind: 'counter', lastAt: '2026-01-31T12:00:00.000Z', ...figures, series, ...more };
 }
 
-test('the table has a row for each declared or measured metric, by name', () => {
+test('the metrics table has a row for each declared or measured metric, sorted by name', () => {
   const rows = metricRows(
     [
       { name: 'cart', kind: 'gauge', unit: 'EUR', declared: true },
@@ -37,7 +37,7 @@ test('the table has a row for each declared or measured metric, by name', () => 
   expect(rows.map(computeFigure)).toEqual([undefined, 2, 6]);
 });
 
-test('a metric of a flag is one row with the sum of its variants', () => {
+test('the metrics table has one row for a metric of a flag, with the sum of its variants', () => {
   const of = { feature: 'checkout' };
   const [own, flag, ...more] = metricRows(
     [],
@@ -54,7 +54,7 @@ test('a metric of a flag is one row with the sum of its variants', () => {
   expect(computeTrend(flag!, buckets)).toEqual([0, 8, 0, 4, 0]);
 });
 
-test('a gauge shows its last value', () => {
+test('the metrics table shows the last value of a gauge', () => {
   const series = [
     measured('load', { variant: 'on', last: 7, lastAt: '2026-01-31T13:00:00.000Z' }),
     measured('load', { variant: 'off', last: 9 }),
@@ -65,16 +65,16 @@ test('a gauge shows its last value', () => {
 });
 
 describe('the values of all buckets', () => {
-  test('contain 0 for a counter without a measurement', () => {
+  test('the value of a counter is 0 in a bucket without a measurement', () => {
     expect(valuesIn(buckets, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
   });
 
-  test('repeat the previous value of a gauge', () => {
+  test('the value of a gauge in a bucket without a measurement is its previous value', () => {
     expect(valuesIn(buckets, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
     expect(valuesIn(bucketsFrom(buckets, [measured('m')]), 'gauge', measured('m').series)).toEqual([4, 4, 2, 2]);
   });
 
-  test('omit measurements outside of the range', () => {
+  test('the values of a metric omit measurements outside of the range', () => {
     expect(
       valuesIn(buckets, 'counter', [
         [540, 9],
@@ -85,7 +85,7 @@ describe('the values of all buckets', () => {
     ).toEqual([1, 0, 0, 0, 2]);
   });
 
-  test('add up to all measurements of a counter', () => {
+  test('the values of a counter add up to all of its measurements', () => {
     const point = fc.tuple(fc.integer({ min: 600, max: 899 }), fc.integer({ min: 0, max: 1000 }));
     fc.assert(
       fc.property(fc.array(point), (points) => {

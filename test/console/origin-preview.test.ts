@@ -23,7 +23,7 @@ const good = [
 ];
 
 describe('the preview of an allowed origin', () => {
-  test.each(good)('%s agrees with the server on its examples', (text) => {
+  test.each(good)('the preview of the allowed origin %s agrees with the server on its examples', (text) => {
     const preview = previewOrigin(text);
     if (preview.fault !== undefined) throw new Error(preview.fault);
     const isLetThrough = originMatcher([withoutSlash(text.trim())]);
@@ -48,12 +48,12 @@ describe('the preview of an allowed origin', () => {
     ['http://shop.example:*', 'this computer'],
     ['https://shop.example:99999', 'Not the address'],
     ['https://', 'begins with'],
-  ])('%s is refused with a correction', (text, words) => {
+  ])('the preview of the invalid origin "%s" shows a correction', (text, words) => {
     expect(previewOrigin(text).fault).toContain(words);
     expect(isOriginPattern(withoutSlash(text))).toBe(false);
   });
 
-  test('agrees with the server on all entries', () => {
+  test('the preview of an allowed origin agrees with the server on all kinds of entries', () => {
     const part = fc.constantFrom(
       'https',
       'http',

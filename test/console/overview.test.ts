@@ -43,15 +43,15 @@ const days = { staleAfterDays: 30 };
 
 describe('the change of a figure', () => {
   test.each([
-    ['up', 103, 100, { direction: 'up', size: '3%' }],
-    ['down', 40, 100, { direction: 'down', size: '60%' }],
-    ['down to nothing', 0, 100, { direction: 'down', size: '100%' }],
-    ['of nothing', 100, 100, { direction: 'same', size: '0%' }],
-    ['too small to show', 100_001, 100_000, { direction: 'same', size: '0%' }],
-    ['of many times', 1200, 100, { direction: 'up', size: '×12' }],
-    ['from nothing', 5, 0, undefined],
-    ['without a range before', 5, undefined, undefined],
-  ])('is computed: %s', (_, now, before, change) => {
+    ['rises', 103, 100, { direction: 'up', size: '3%' }],
+    ['falls', 40, 100, { direction: 'down', size: '60%' }],
+    ['falls to 0', 0, 100, { direction: 'down', size: '100%' }],
+    ['stays equal', 100, 100, { direction: 'same', size: '0%' }],
+    ['changes too little to show', 100_001, 100_000, { direction: 'same', size: '0%' }],
+    ['grows twelvefold', 1200, 100, { direction: 'up', size: '×12' }],
+    ['rises from 0', 5, 0, undefined],
+    ['has no previous figure', 5, undefined, undefined],
+  ])('computeChange returns the change of a figure that %s', (_, now, before, change) => {
     expect(computeChange(now, before)).toEqual(change);
   });
 });
@@ -64,19 +64,19 @@ describe('the head of the column of users', () => {
     ['names today for an hour of today', '2026-10-14T10:59:30Z', {}, 'Users today (UTC)'],
     ['names the UTC day for an earlier hour', '2026-10-20T08:00:00Z', {}, 'Users on 14 Oct (UTC)'],
     ['names no day for a range of days', '2026-10-20T08:00:00Z', { to: '2026-10-15T10:00:00Z' }, 'Users'],
-  ])('%s', (_, at, more, head) => {
+  ])('the column head of the users %s', (_, at, more, head) => {
     const named = usersHead({ ...range, at, ...more } as Overview);
     expect(named.replace('Oct 14', '14 Oct')).toBe(head);
   });
 });
 
 describe('a sparkline', () => {
-  test('ends in a dashed part if the last bucket is incomplete', () => {
+  test('a sparkline ends with a dashed part if the last bucket is incomplete', () => {
     expect(drawSpark([0, 10, 5], true)).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
     expect(drawSpark([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
   });
 
-  test('keeps its line within its box', () => {
+  test('the line of a sparkline stays within its box', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (values, unfinished) => {
         const { path, soFar } = drawSpark(values, unfinished);
@@ -97,7 +97,7 @@ describe('a sparkline', () => {
     [[1, 1, 5, 2, 2, 100], true, 1],
     [[0, 0, 3, 3], false, undefined],
     [[], true, undefined],
-  ])('computes the trend of %j (unfinished: %s): %s', (values, unfinished, trend) => {
+  ])('the trend of the values %j (last one incomplete: %s) is %s', (values, unfinished, trend) => {
     expect(computeTrend(values, unfinished)).toBe(trend);
   });
 });
@@ -117,28 +117,28 @@ describe('flags', () => {
     ['', 'safe_to_remove', ['old-banner']],
     ['', 'undeclared', ['Checkout-express']],
     ['banner', 'undeclared', []],
-  ] as const)('are found by "%s" and state %s', (search, state, found) => {
+  ] as const)('the search "%s" with the state %s finds the flags %j', (search, state, found) => {
     expect(filterRows(rows, { search, state }).map(({ feature }) => feature)).toEqual(found);
   });
 
-  test('the count of a state agrees with its filter', () => {
+  test('the number of flags in a state equals the number of flags that its filter shows', () => {
     for (const [state, count] of countStates(rows)) expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
     expect(countStates(rows).get('undeclared')).toBe(1);
   });
 
-  test('show their state', () => {
+  test('the table shows the state of each flag', () => {
     expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
     expect(explainState(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is the only evidence/);
   });
 
-  test('name the rule of the verdict if they are in use, whatever the range shows', () => {
+  test('the table explains why a flag is in use, even if the range shows only one variant', () => {
     const used = row('a', { variants: [['on', 10]], recentVariants: 2 });
     expect([stateText(used), getShownState(used)]).toEqual(['in use: 2 variants', 'in_use']);
     expect(explainState(used, days)).toBe('In use: 2 variants within 30 days');
     expect(stateText(row('a', { recentVariants: 1 }))).toBe('in use');
   });
 
-  test('a misspelt flag is shown as undeclared, although it is in use', () => {
+  test('the table shows a misspelt flag as undeclared, although the flag is in use', () => {
     const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
     const meant = meantBy([row('checkout'), misspelt]);
     expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['undeclared', 'undeclared']);
@@ -148,7 +148,7 @@ describe('flags', () => {
   });
 
   test.each(['safe_to_remove', 'one_variant', 'in_use', 'not_seen'] as const)(
-    'an archived flag with the verdict %s needs no attention',
+    'an archived flag with the verdict %s does not need attention',
     (verdict) => {
       const archived = row('a', { verdict, archived: true });
       expect([stateText(archived), getShownState(archived)]).toEqual(['archived', 'archived']);
@@ -157,13 +157,13 @@ describe('flags', () => {
     },
   );
 
-  test('an archived flag that is still requested needs attention', () => {
+  test('an archived flag that programs still check needs attention', () => {
     const asked = row('a', { verdict: 'archived_but_asked', archived: true });
     expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['archived but requested', false]);
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
   });
 
-  test('keep their order while a reader points at one of them', () => {
+  test('flags keep their order while the pointer is above one of them', () => {
     const sorted = [row('new'), row('b'), row('a')];
     expect(holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature)).toEqual([
       'a',
@@ -172,7 +172,7 @@ describe('flags', () => {
     ]);
   });
 
-  test('name their variants with shares', () => {
+  test('the table lists the variants of a flag with their shares', () => {
     const percent = (share: number) => `${Math.round(share * 100)}%`;
     expect(
       variantsText(
@@ -209,7 +209,7 @@ describe('the chart', () => {
     ['checks', 'Checks', [4, 1]],
     ['users', 'Users', [7, 3]],
     ['refused', 'Refused', [48, 12]],
-  ] as const)('shows %s', (figure, title, values) => {
+  ] as const)('the chart of %s shows their counts in each bucket', (figure, title, values) => {
     const drawn = createChart(overview, figure, 'before');
     expect(drawn.title).toBe(title);
     expect(drawn.series.map((each) => each.values)).toEqual([values]);
@@ -217,25 +217,25 @@ describe('the chart', () => {
     expect(drawn.unfinishedFrom).toBe(1);
   });
 
-  test('draws a line for the compared range', () => {
+  test('the chart of the overview draws a line for the compared range', () => {
     const before = { series: { checks: [3, 2], used: [1, 1], viewed: [0, 0] } } as Overview['before'];
     const drawn = createChart({ ...overview, before }, 'checks', 'previous week');
     expect(drawn.series[1]).toMatchObject({ label: 'previous week', values: [3, 2], apart: true });
   });
 
-  test('draws all buckets of a past range as complete', () => {
+  test('the chart of the overview draws all buckets of a past range as complete', () => {
     const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
     expect(createChart(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
   });
 
-  test('shows refusals by hour if the buckets are hours', () => {
+  test('the chart of refusals has hourly figures if the buckets are hours', () => {
     const drawn = createChart({ ...overview, width: hour }, 'refused', 'before');
     expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
   });
 });
 
-test('users are not counted before the UTC day of their date has begun', () => {
-  // 06:30 of 24 November in Auckland.
+test('users are not counted until the UTC day of their date has begun', () => {
+  // This is 06:30 on 24 November in Auckland.
   const today = (from: string) =>
     ({ at: '2026-11-23T17:30:00.000Z', users: { from, to: from, count: 0 } }) as unknown as Overview;
   expect(areUsersCounted(today('2026-11-24'))).toBe(false);

@@ -32,11 +32,11 @@ test.each([
   ['tag:b bui', ['build-info']],
   ['owner:', ['checkout', 'search', 'banner', 'build-info']],
   ['owner', []],
-])('the search %s finds %j', (search, found) => {
+])('the search "%s" finds %j', (search, found) => {
   expect(filterRows(rows, { search, state: undefined, me }).map(({ feature }) => feature)).toEqual(found);
 });
 
-test('an owner’s name in the search finds the owner’s flags', () => {
+test('the flags of an owner are found by the name of the owner', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: fc.constantFrom(...'aB é@/-') }), (name) => {
       fc.pre(name.trim() !== '' && !['me', 'none'].includes(name.toLowerCase()));
@@ -57,15 +57,15 @@ test.each([
   [[text('@grace')], false],
   [[{ ...ada, id: 'user_2' }], false],
   [[], false],
-] as const)('owners %j are mine: %s', (owners, mine) => {
+] as const)('a flag with the owners %j belongs to the reader: %s', (owners, mine) => {
   expect(isMine({ owners }, me)).toBe(mine);
 });
 
-test('a nameless API key or team owns no flag', () => {
+test('an API key or a team without a name owns no flag', () => {
   const key: Me = { id: 'client_1', email: null, teams: [{ id: 'team_2', name: '' }] };
   for (const name of ['', '@', '@x/', 'null', '@null']) expect(isMine({ owners: [text(name)] }, key)).toBe(false);
 });
 
-test('owners are listed by name', () => {
+test('the owners for the filter are listed by name', () => {
   expect(ownersText([ada, team])).toBe('Ada Lovelace, Checkout');
 });

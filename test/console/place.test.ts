@@ -13,7 +13,7 @@ describe('an address', () => {
     ['/settings', {}, [undefined, undefined, 'settings']],
     ['/settings/application', { app: 'a1' }, ['a1', undefined, 'application']],
     ['/settings/team', {}, [undefined, undefined, 'settings']],
-  ])('%s %j', (path, query, [application, environment, page]) => {
+  ])('readPlace reads the path %s with the query %j', (path, query, [application, environment, page]) => {
     expect(readPlace(path, query as Record<string, string>)).toEqual({ application, environment, page });
   });
 });

@@ -37,7 +37,7 @@ describe('an address', () => {
       { range: '30d', from: '2026-11-01T00:00:00Z', to: '2026-11-02T00:00:00Z' },
       { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
     ],
-  ])('selects the range by its query: %j', (query, range) => {
+  ])('an address with the query %j selects the range %j', (query, range) => {
     expect(readRange(query)).toEqual(range);
   });
 
@@ -46,12 +46,12 @@ describe('an address', () => {
     { first: 2, last: 2 },
     { first: 2, last: 4 },
     { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
-  ] as const)('contains the range that it was made from: %j', (range) => {
+  ] as const)('the address of the range %j contains the same range', (range) => {
     const query = Object.entries(rangeQuery(range)).filter(([, value]) => value !== undefined);
     expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
   });
 
-  test('keeps the relative range next to a fixed range', () => {
+  test('the address of a fixed range also contains the previous relative range', () => {
     expect(rangeQuery({ from: 0, to: 1 })).not.toHaveProperty('range');
   });
 });
@@ -62,7 +62,7 @@ describe('the buckets of a relative range', () => {
     ['24h', '2026-11-19T13:00:00.000Z', '2026-11-20T13:00:00.000Z', 'hour'],
     ['7d', '2026-11-13T13:00:00.000Z', '2026-11-20T13:00:00.000Z', 'hour'],
     ['30d', '2026-10-22T00:00:00.000Z', '2026-11-21T00:00:00.000Z', 'day'],
-  ] as const)('cover %s', (preset, from, to, step) => {
+  ] as const)('the buckets of the relative range %s last from %s to %s, by %s', (preset, from, to, step) => {
     const bounds = computeBounds({ preset }, now, kept);
     expect([time(bounds.from), time(bounds.to), bounds.step]).toEqual([from, to, step]);
   });
@@ -70,7 +70,7 @@ describe('the buckets of a relative range', () => {
   const current = (Object.keys(presets) as (keyof typeof presets)[]).filter((preset) =>
     endsNow({ preset }, now, 'UTC'),
   );
-  test.each(current)('include the present for %s', (preset) => {
+  test.each(current)('the buckets of the relative range %s include the present time', (preset) => {
     for (const at of [now, Date.UTC(2026, 10, 20)]) {
       const { from, to, step } = computeBounds({ preset }, at, kept);
       expect(to - widths[step]).toBeLessThanOrEqual(at);
@@ -87,7 +87,7 @@ describe('the buckets of a fixed range', () => {
     ['two weeks', now - 14 * day, now, 'hour'],
     ['a month', now - 30 * day, now, 'day'],
     ['a day without kept hours', now - 200 * day, now - 199 * day, 'day'],
-  ])('have a fitting step for %s', (_, from, to, step) => {
+  ])('the buckets of the fixed range "%s" have a suitable width', (_, from, to, step) => {
     const bounds = computeBounds({ from, to }, now, kept);
     expect(bounds.step).toBe(step);
     expect(bounds.from).toBeLessThanOrEqual(from);
@@ -98,7 +98,7 @@ describe('the buckets of a fixed range', () => {
 });
 
 describe('the ranges of the calendar', () => {
-  const sunday = '2026-11-01T23:30:00Z'; // Monday in Berlin, and Sunday in New York, whose clocks changed.
+  const sunday = '2026-11-01T23:30:00Z'; // Monday in Berlin, and Sunday in New York, where clocks changed.
   test.each([
     ['today', 'Europe/Berlin', '2026-11-01T23:00Z 2026-11-02T00:00Z hour'],
     ['today', 'America/New_York', '2026-11-01T04:00Z 2026-11-02T00:00Z hour'],
@@ -113,14 +113,14 @@ describe('the ranges of the calendar', () => {
     ['last-month', 'Europe/Berlin', '2026-09-30T22:00Z 2026-10-31T23:00Z day'],
     ['last-month', 'UTC', '2026-10-01T00:00Z 2026-11-01T00:00Z day'],
     ['30d', 'Europe/Berlin', '2026-10-03T22:00Z 2026-11-02T23:00Z day'],
-  ] as const)('include %s in %s', (preset, zone, expected) => {
+  ] as const)('the calendar range %s in %s has the bounds %s', (preset, zone, expected) => {
     const bounds = computeBounds({ preset }, Date.parse(sunday), kept, zone);
     const [from, to] = [bounds.from, bounds.to].map((at) => time(at).replace(':00.000', ''));
     expect(`${from} ${to} ${bounds.step}`).toBe(expected);
     expect(bounds.zone).toBe(zone);
   });
 
-  test('consist of UTC days if hours are not kept, or if days begin within a UTC hour', () => {
+  test('calendar ranges consist of UTC days if hours are not kept, or if days begin within a UTC hour', () => {
     const old = { first: Date.UTC(2026, 0, 5) / day, last: Date.UTC(2026, 0, 25) / day };
     expect(computeBounds(old, now, kept, 'Europe/Berlin')).toMatchObject({ zone: 'UTC', from: Date.UTC(2026, 0, 5) });
     expect(computeBounds({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });
@@ -136,7 +136,7 @@ describe('the ranges of the calendar', () => {
     [{ first: 1, last: 1 }, 'previous', 'day', 'vs the day before'],
     [{ first: 1, last: 3 }, 'previous', undefined, 'vs previous period'],
     [{ from: 0, to: 1 }, 'none', 'none', 'vs previous period'],
-  ] as const)('name the period that %j is compared with: %s', (range, comparison, parameter, words) => {
+  ] as const)('the range %j with comparison %s names the period', (range, comparison, parameter, words) => {
     const bounds = computeBounds(range, now, kept, 'UTC');
     expect(overviewQuery(range, bounds, comparison)['compare']).toBe(parameter);
     if (comparison !== 'none') expect(comparedWith(range, comparison)).toBe(words);
@@ -147,7 +147,7 @@ test.each([
   ['Europe/Berlin', '2026-11-20T13:34'],
   ['Asia/Kolkata', '2026-11-20T18:04'],
   ['UTC', '2026-11-20T12:34'],
-])('a time field accepts times of %s as they are shown', (zone, text) => {
+])('localInput formats a time in %s so that a time field accepts it', (zone, text) => {
   expect(localInput(now, zone)).toBe(text);
   expect(timeOfInput(text, zone)).toBe(Math.floor(now / 60_000) * 60_000);
   expect(timeOfInput('', zone)).toBeNaN();

@@ -24,7 +24,7 @@ const accepted = { outcome: 'accepted', status: 202, code: null } as const;
 const noted = { outcome: 'noted', status: 202, code: 'repeated' } as const;
 const other = { sender: { userAgent: 'shop/2', instance: null } } as const;
 
-test('a reason has the sum of its senders, the most frequent sender first, and the latest example', () => {
+test('a reason shows the sum of its senders, the most frequent sender first, and the latest example', () => {
   const example = { origin: 'https://late.example' };
   const reasons = listReasons([
     entry({ count: 2, example: { origin: 'https://early.example' } }),
@@ -47,7 +47,7 @@ test('a reason has the sum of its senders, the most frequent sender first, and t
   ]);
 });
 
-test('refusals come before notes, and frequent reasons before rare reasons', () => {
+test('refusals come before notes, and frequent reasons come before rare ones', () => {
   const reasons = listReasons([
     entry({ ...noted, count: 900 }),
     entry({ code: 'invalid_json', status: 400, count: 3 }),
@@ -62,7 +62,7 @@ test.each([
   [{ userAgent: null, instance: 'web-7' }, 'web-7'],
   [{ userAgent: null, instance: null }, 'A sender without a name'],
   [{ userAgent: '__other__', instance: null }, 'Other senders'],
-])('the sender %j is called %s', (sender, name) => {
+])('the sender %j is shown as "%s"', (sender, name) => {
   expect(senderName({ sender })).toBe(name);
 });
 
@@ -73,12 +73,12 @@ test.each([
   [{ reason: 'repeated' }, 1],
   [{ search: 'SHOP/2' }, 1],
   [{ outcome: 'noted', search: 'shop/2' }, 0],
-])('the filter %j selects %d entries', (filter, count) => {
+])('the ledger filter %j selects %d entries', (filter, count) => {
   const entries = [entry(), entry(other), entry(accepted), entry(noted)];
   expect(filtered(entries, filter)).toHaveLength(count);
 });
 
-test('senders are grouped by program, with counts by outcome and version', () => {
+test('the senders are grouped by program, with counts by outcome and version', () => {
   const late = '2026-01-31T12:30:00.000Z';
   const programs = programsIn([
     entry({ count: 3 }),
@@ -98,7 +98,7 @@ test('senders are grouped by program, with counts by outcome and version', () =>
   ]);
 });
 
-test('no message is lost when senders are grouped', () => {
+test('grouping senders by program keeps all messages', () => {
   const outcome = fc.constantFrom(accepted, noted, {});
   const userAgent = fc.constantFrom('shop/1', 'shop/2.3.4', 'api/1', null, '__other__');
   const instance = fc.constantFrom('web-7', null);

@@ -5,7 +5,7 @@ import { type Entry, mostShown, ranked, sentText, unique } from '../../src/conso
 const entry = (title: string, more: Partial<Entry> = {}): Entry => ({ kind: 'page', title, ...more });
 
 describe('the entries of the search', () => {
-  test('follow rank, then kind, and matches of hidden words come last', () => {
+  test('search entries are sorted by rank and then by kind, with matches of hidden words last', () => {
     const entries = [
       entry('Team', { kind: 'setting', words: 'webhooks' }),
       entry('Webhooks', { kind: 'docs', href: '/docs/webhooks' }),
@@ -21,7 +21,7 @@ describe('the entries of the search', () => {
     ]);
   });
 
-  test('contain each address once, and are limited in number', () => {
+  test('the search lists each address only once, and a limited number of entries', () => {
     const text = fc.constantFrom('a', 'ab', 'b-a', 'c');
     const entries = fc.array(fc.record({ kind: fc.constantFrom('page', 'feature'), title: text, href: text }));
     fc.assert(
@@ -35,7 +35,7 @@ describe('the entries of the search', () => {
   });
 });
 
-test('the secret part of a key is not sent', () => {
+test('the search does not send the secret part of a key', () => {
   const key = `fm_be_${'aB3'.repeat(14)}`;
   expect(sentText(` ${key} `)).toBe(key.slice(0, 12));
   expect(sentText('fm_be_ab')).toBe('fm_be_ab');

@@ -8,16 +8,16 @@ test.each([
   ['api-key.created', 'API key created'],
   ['signing-key.rotated', 'signing key rotated'],
   ['user.password-changed', 'user password changed'],
-])('the action %s is "%s"', (action, words) => expect(actionText(action)).toBe(words));
+])('the audit action %s is shown as "%s"', (action, words) => expect(actionText(action)).toBe(words));
 
-test('the days of a filter are whole days in the reader’s time zone', () => {
+test('the dates of the audit filter select whole days in the reader’s time zone', () => {
   const { from, to } = dayBounds('2026-03-28', '2026-03-29');
   expect(new Date(from ?? '').getHours()).toBe(0);
   expect(new Date(to ?? '').getDate()).toBe(30);
   expect(dayBounds(undefined, '')).toEqual({ from: undefined, to: undefined });
 });
 
-test('a conflict lists the fields that either person changed, except updatedAt', () => {
+test('a conflict lists all fields that either person has changed, except updatedAt', () => {
   const before = { name: 'Shop', allowedOrigins: [], rate: null, acceptClientIdentities: false, updatedAt: '1' };
   const theirs = { ...before, name: 'Store', acceptClientIdentities: true, updatedAt: '2' };
   const found = listDifferences(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });
@@ -36,6 +36,7 @@ test.each([
   [[{ name: 'Test', createdAt: '' }], 'Test'],
   [7, '7'],
   [undefined, '–'],
-])('%j is shown as %s', (value, text) => expect(valueText(value)).toBe(text));
+])('the value %j of a setting is shown as "%s"', (value, text) => expect(valueText(value)).toBe(text));
 
-test('field names are formatted for people', () => expect(fieldText('allowedOrigins')).toBe('Allowed origins'));
+test('fieldText converts the name of a field to words', () =>
+  expect(fieldText('allowedOrigins')).toBe('Allowed origins'));

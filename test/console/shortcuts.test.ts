@@ -8,11 +8,11 @@ function pressing(presses: readonly (readonly [key: string, at: number])[], offe
 }
 
 describe('shortcuts', () => {
-  test('consist of one key', () => {
+  test('a shortcut can consist of one key', () => {
     expect(pressing([['/', 0]], ['/', '?'])).toEqual(['/']);
   });
 
-  test('consist of two keys in sequence', () => {
+  test('a shortcut can consist of two keys in sequence', () => {
     expect(
       pressing(
         [
@@ -24,7 +24,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, 'g f']);
   });
 
-  test('ignore a second key that is pressed too late', () => {
+  test('a shortcut ignores a second key that is pressed too late', () => {
     expect(
       pressing(
         [
@@ -36,7 +36,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, undefined]);
   });
 
-  test('start over after a complete sequence', () => {
+  test('a new sequence of keys begins after a complete shortcut', () => {
     expect(
       pressing(
         [

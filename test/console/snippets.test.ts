@@ -20,7 +20,7 @@ beforeAll(async () => {
   access = await token(service.http, service.credentials);
 });
 
-/** Names that try to break out of a quoted text. */
+/** Environment names that try to end a quoted text. */
 const environments = ['Production', `it's "quoted" $(id) \`id\` \\ \${x} %s {{x}} """ <now> --> Büro 🙂`];
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
@@ -35,7 +35,7 @@ async function createSnippets(environment: string, keyType: KeyType = 'Backend')
   return { id, key, findCode };
 }
 
-/** Returns the counts of the flag of the snippets. */
+/** Returns the counts of the flag in the snippets. */
 async function counted(id: string, environment: string): Promise<unknown> {
   const query = new URLSearchParams({ environment, feature: 'checkout' });
   const report = await manage(service.http, access, 'GET', `/api/v2/applications/${id}/usage?${query}`, 200);
@@ -51,14 +51,14 @@ function saved(name: string, code: string): string {
 }
 
 describe.each(environments)('snippets for the environment %s', (environment) => {
-  needing('curl').test.each(types)('the curl command sends with a %s key, and its packet is counted', async (type) => {
+  needing('curl').test.each(types)('the curl snippet with a %s key sends a packet, which is counted', async (type) => {
     const { id, findCode } = await createSnippets(environment, type);
     const { stdout } = await run('bash', ['-c', findCode('curl')]);
     expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);
     expect(await counted(id, environment)).toEqual(once);
   });
 
-  test('the Node.js program sends, and its packet is counted', async () => {
+  test('the Node.js snippet sends a packet, which is counted', async () => {
     const { id, findCode } = await createSnippets(environment);
     const { stdout } = await run('node', [saved('send.mjs', findCode('node'))]);
     expect(stdout).toBe('200 {"featureCount":1}\n');
@@ -66,11 +66,11 @@ describe.each(environments)('snippets for the environment %s', (environment) => 
   });
 
   test.each([
-    // The rules by which each language reads a quoted text.
+    // The rules by which each language interprets a quoted text.
     ['dotnet', /= """(.*)"""/, (text: string) => text],
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
-  ])('counts the report of %s', async (language, pattern, read) => {
+  ])('the report of the %s snippet is counted', async (language, pattern, read) => {
     const { id, key, findCode } = await createSnippets(environment);
     const quoted = pattern.exec(findCode(language))?.[1] ?? '';
     const body = read(quoted).replace('<now>', new Date().toISOString());
@@ -90,12 +90,12 @@ test.each([
   ['dotnet', ['Backend']],
   ['php', ['Backend']],
   ['java', ['Backend']],
-])('%s uses keys of the types %j', (id, types) => {
+])('the %s snippet uses keys of the types %j', (id, types) => {
   expect(ownTargets.find((target) => target.id === id)?.keyTypes).toEqual(types);
 });
 
 test.runIf(existsSync('/usr/bin/java'))(
-  'the Java program sends, and its packet is counted',
+  'the Java snippet sends a packet, which is counted',
   async () => {
     for (const environment of environments) {
       const { id, findCode } = await createSnippets(environment);
@@ -113,14 +113,14 @@ test.each([
   [['https://*.shop.example'], 'https://www.shop.example'],
   [['http://localhost:*'], 'http://localhost'],
   [['null'], 'null'],
-])('curl sends an allowed origin of %j: %s', (allowed, origin) => {
+])('the curl snippet for the allowed origins %j sends the origin %s', (allowed, origin) => {
   expect(originFor(allowed)).toBe(origin);
 });
 
 describe('quoting', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', "'", '</script>', '$(x)'));
 
-  test('preserves every text', () => {
+  test('quoting a text for a snippet preserves the text', () => {
     fc.assert(
       fc.property(text, (each) => {
         expect(JSON.parse(safeText(each))).toBe(each);
@@ -132,7 +132,7 @@ describe('quoting', () => {
     );
   });
 
-  test('leaves no character that ends a quoted text or is expanded', () => {
+  test('quoting a text for a snippet leaves no character that ends the text or is expanded', () => {
     fc.assert(
       fc.property(text, (each) => {
         const inner = safeText(each).slice(1, -1);
@@ -141,7 +141,7 @@ describe('quoting', () => {
     );
   });
 
-  test('makes a single shell word of any text', async () => {
+  test('shellWord quotes any text as a single word of a shell', async () => {
     const texts = fc.sample(fc.string({ unit: 'grapheme' }), 40).filter((each) => !each.includes('\0'));
     const { stdout } = await run('bash', ['-c', `printf '%s\\n' ${texts.map(shellWord).join(' ')}`]);
     expect(stdout).toBe(texts.map((each) => `${each}\n`).join(''));
@@ -151,7 +151,7 @@ describe('quoting', () => {
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/api/x'],
     ['https://shop.example/flags/', 'https://shop.example/flags/api/x'],
     ["https://shop.example/o'neil/$HOME", 'https://shop.example/o%27neil/%24HOME/api/x'],
-  ])('encodes the address %s as %s', (base, address) => {
+  ])('safeUrl encodes the address %s as %s', (base, address) => {
     expect(safeUrl(base, '/api/x')).toBe(address);
   });
 });

@@ -9,11 +9,11 @@ describe('rows', () => {
     ['names with numbers in them', 'n', ['flag-10', 'Flag-2', 'flag-1'], ['flag-1', 'Flag-2', 'flag-10']],
     ['numbers with absent values last', 'n', [null, 2, undefined, 1], [1, 2, null, undefined]],
     ['numbers with absent values last, the largest first', '-n', [null, 2, 3], [3, 2, null]],
-  ])('are sorted by %s', (_, sort, values, sorted) => {
+  ])('sortRows sorts %s', (_, sort, values, sorted) => {
     expect(sortRows(values, sort, (value) => value)).toEqual(sorted);
   });
 
-  test('equal rows keep their order, and no row is lost', () => {
+  test('sortRows keeps the order of equal rows, and loses no row', () => {
     const row = fc.record({ id: fc.integer(), value: fc.constantFrom(1, 2, null) });
     fc.assert(
       fc.property(fc.array(row), fc.constantFrom('value', '-value'), (rows, sort) => {
@@ -34,7 +34,7 @@ describe('the head of a column', () => {
     ['-name', 'name', false, 'name'],
     ['name', 'checks', true, '-checks'],
     ['-checks', 'checks', true, 'checks'],
-  ])('changes the order "%s" on a click at %s (number: %s) to "%s"', (sort, key, isNumber, next) => {
+  ])('the order "%s" becomes, after a click on %s (a number: %s), the order "%s"', (sort, key, isNumber, next) => {
     expect(nextSort(sort, key, isNumber)).toBe(next);
   });
 });

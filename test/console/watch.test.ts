@@ -48,7 +48,7 @@ function seen(seconds: number, sight: Partial<WatchState> = {}) {
   return watch({ source, since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 
-test('the page waits until a packet arrives', () => {
+test('the Connect page waits until a packet arrives', () => {
   expect(seen(0, { ledger: undefined })).toEqual({ kind: 'waiting', leftMs: patienceMs });
   expect(seen(10)).toEqual({ kind: 'waiting', leftMs: patienceMs - 10_000 });
 });
@@ -63,23 +63,23 @@ test.each([
   ['a message of another kind of sender', entry({ route: 'unleash' }), 'waiting'],
   ['a refusal of another kind of sender', entry({ ...refusal, route: 'unleash' }), 'waiting'],
   ['a packet of another program', entry({ sender: { userAgent: 'another/1', instance: null } }), 'waiting'],
-])('%s leads to the state %s', (_, only, kind) => {
+])('%s puts the Connect page into the state %s', (_, only, kind) => {
   expect(seen(5, { ledger: ledger(only) }).kind).toBe(kind);
 });
 
-test('accepted packets outweigh refusals, and the last accepted packet is shown', () => {
+test('the Connect page shows the last accepted packet, even if there are refusals too', () => {
   const last = entry({ lastAt: at(9), count: 3 });
   const sight = { ledger: ledger(entry(refusal), entry({}), last), unattributed: [unattributed(5)] };
   expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last, isAlone: true });
 });
 
-test('the page reports that other senders report to the environment as well', () => {
+test('the Connect page reports that other senders also use the environment', () => {
   const own = entry({ count: 2 });
   const sight = { ledger: ledger(own, entry({ route: 'unleash', count: 7 })) };
   expect(seen(1, sight)).toEqual({ kind: 'arrived', count: 2, last: own, isAlone: false });
 });
 
-test('the page shows a new refusal immediately, and an earlier refusal after 30 seconds', () => {
+test('the Connect page shows a new refusal immediately, and an earlier refusal after 30 seconds', () => {
   const earlier = entry({ ...refusal, lastAt: at(-60) });
   expect(seen(5, { ledger: ledger(earlier) }).kind).toBe('waiting');
   expect(seen(30, { ledger: ledger(earlier) })).toEqual({
@@ -92,7 +92,7 @@ test('the page shows a new refusal immediately, and an earlier refusal after 30 
   expect(seen(5, { ledger: ledger(fresh, earlier) })).toMatchObject({ refused: [fresh], late: false });
 });
 
-test('the page shows refusals of unknown keys, too', () => {
+test('the Connect page also shows refusals of unknown keys', () => {
   expect(seen(5, { unattributed: [unattributed(-5)] }).kind).toBe('waiting');
   expect(seen(5, { unattributed: [unattributed(4), unattributed(-5)] })).toMatchObject({
     unattributed: [unattributed(4)],
@@ -102,17 +102,17 @@ test('the page shows refusals of unknown keys, too', () => {
   });
 });
 
-test('the page reports after 30 seconds that no packet has arrived', () => {
+test('the Connect page reports after 30 seconds that no packet has arrived', () => {
   expect(seen(29.9).kind).toBe('waiting');
   expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
 });
 
-test('the page shows only unknown keys of the same kind of sender', () => {
+test('the Connect page shows only unknown keys of the same kind of sender', () => {
   const other = { ...unattributed(4), route: 'unleash' } as const;
   expect(seen(5, { unattributed: [other] }).kind).toBe('waiting');
 });
 
-test('the page shows only some of many refusals', () => {
+test('the Connect page shows a limited number of refusals', () => {
   const many = Array.from({ length: 40 }, () => entry(refusal));
   expect(seen(5, { ledger: ledger(...many) })).toMatchObject({ refused: many.slice(0, 5) });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { computeView, drawn, moveTo } from '../../src/console/components/table/window.ts';
 
 describe('the rendered rows', () => {
-  test('include all visible rows, and few other rows', () => {
+  test('the table renders all visible rows, and few other rows', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -90_000, max: 2000 }),
@@ -23,7 +23,7 @@ describe('the rendered rows', () => {
     );
   });
 
-  test('stay the same while few rows are scrolled', () => {
+  test('the rendered rows do not change when few rows are scrolled', () => {
     const views = Array.from({ length: 20 }, (_, index) => computeView(-4000 - index, 800, 40, 2000));
     expect(new Set(views.map(({ first, end }) => `${first} ${end}`)).size).toBeLessThanOrEqual(2);
   });
@@ -36,7 +36,7 @@ describe('the rendered rows', () => {
     [{ first: 0, end: 0 }, 5, [5]],
     [{ first: 98, end: 110 }, 98, [98, 99]],
     [{ first: 105, end: 110 }, 3, [3]],
-  ])('fit the view %j, where row %d is active', (view, active, indices) => {
+  ])('the table with the view %j and the active row %d renders the rows %j', (view, active, indices) => {
     expect(drawn(view, active, 100)).toEqual(indices);
   });
 });
@@ -54,7 +54,7 @@ describe('a key', () => {
     ['End', 30, 99],
     ['a', 30, undefined],
     ['toString', 30, undefined],
-  ])('%s moves from row %d to %s', (key, at, to) => {
+  ])('the key %s moves the focus from row %d to row %s', (key, at, to) => {
     expect(moveTo(key, at, 100, 20)).toBe(to);
   });
 });

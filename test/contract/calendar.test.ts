@@ -30,14 +30,14 @@ test.each([
   ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00Z'],
   ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00Z'],
   ['America/Havana', '2026-11-01', '2026-11-01T04:00Z'],
-])('the day in %s, %s, begins at %s', (zone, date, start) => {
+])('the day in the zone %s with the date %s begins at %s', (zone, date, start) => {
   expect(time(startOfDay(zone, day(date)))).toBe(start);
 });
 
 test.each([
   ['2026-03-28', '2026-03-31', [23, 24]],
   ['2026-10-24', '2026-10-27', [25, 24]],
-])('days of Berlin from %s until %s have 23 or 25 hours when clocks change', (from, to, hours) => {
+])('days in Berlin between %s and %s have 23 or 25 hours if clocks change', (from, to, hours) => {
   const starts = daysBetween('Europe/Berlin', Date.parse(`${from}T22:00Z`), Date.parse(`${to}T00:00Z`));
   const lengths = starts.slice(1).map((start, index) => (start - starts[index]!) / hourMs);
   expect(lengths.slice(-hours.length)).toEqual(hours);
@@ -50,7 +50,7 @@ const zones = fc.constantFrom(
 const times = fc.integer({ min: Date.UTC(2010, 0), max: Date.UTC(2035, 0) });
 
 describe('the days of a zone', () => {
-  test('contain each of their times, and no other times', () => {
+  test('a day of a zone contains all of its times, and no other times', () => {
     fc.assert(
       fc.property(zones, times, (zone, at) => {
         const today = dayAt(zone, at);
@@ -63,7 +63,7 @@ describe('the days of a zone', () => {
     );
   });
 
-  test('partition a range', () => {
+  test('the days of a zone cover a range without overlap', () => {
     fc.assert(
       fc.property(zones, times, fc.integer({ min: 1, max: 40 * dayMs }), (zone, from, length) => {
         const starts = daysBetween(zone, from, from + length);
@@ -81,7 +81,7 @@ describe('the days of a zone', () => {
   });
 });
 
-test('days are added up from hours only if the hours are retained and whole', () => {
+test('days are summed from hours only if the hours are retained, and days begin at whole hours', () => {
   const from = Date.UTC(2026, 10, 1);
   const to = Date.UTC(2026, 10, 8);
   expect(daysFromHours('Europe/Berlin', from, to, 0)).toHaveLength(8);
@@ -91,13 +91,13 @@ test('days are added up from hours only if the hours are retained and whole', ()
   expect(daysFromHours('UTC', from, to, 0)).toBeUndefined();
 });
 
-test('an offset depends on the date', () => {
+test('the offset of a time zone depends on the date', () => {
   expect(offsetAt('Europe/Berlin', Date.UTC(2026, 6, 1)) / hourMs).toBe(2);
   expect(offsetAt('Europe/Berlin', Date.UTC(2026, 11, 1)) / hourMs).toBe(1);
   expect(offsetAt('Asia/Kolkata', Date.UTC(2026, 11, 1)) / hourMs).toBe(5.5);
 });
 
-test('weeks begin on Monday, and months on their first day', () => {
+test('startOfWeek returns a Monday, and startOfMonth the first day of the month', () => {
   expect(startOfWeek(day('2026-11-23'))).toBe(day('2026-11-23'));
   expect(startOfWeek(day('2026-11-29'))).toBe(day('2026-11-23'));
   expect(startOfWeek(day('1969-12-31'))).toBe(day('1969-12-29'));
@@ -116,7 +116,7 @@ test.each([
   ['Europe/Atlantis', false],
   ['', false],
   ['../UTC', false],
-])('%j is a time zone: %s', (name, expected) => {
+])('the text %j is the name of a time zone: %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
 });
 

@@ -5,9 +5,9 @@ import type { RefusalDescription } from '../../src/contract/ledger-refusals.ts';
 import { type RefusalCode, refusals } from '../../src/contract/refusals.ts';
 import type { webhookEvents } from '../../src/contract/webhook-events.ts';
 
-/** Most of these tests fail in `npm run lint`: a `@ts-expect-error` is an error if the line below it compiles. */
+/** Most of these tests fail only in `npm run lint`: `@ts-expect-error` is an error if the next line compiles. */
 
-test.each(Object.keys(refusals) as RefusalCode[])('the refusal %s has the status of its code', (code) => {
+test.each(Object.keys(refusals) as RefusalCode[])('a refusal with the code %s has the status of this code', (code) => {
   const refusal = new Refusal(code, 'why', 3);
   expect(refusal).toMatchObject({ code, status: refusals[code].status, message: 'why', retryAfter: 3 });
 });
@@ -29,7 +29,7 @@ test('an undeclared action of the audit log does not compile', () => {
   expectTypeOf<'team.painted'>().not.toExtend<AuditAction>();
 });
 
-test('an audited thing without a text, or a missing webhook event, does not compile', () => {
+test('a kind of audited thing without a text, or a missing webhook event, does not compile', () => {
   type IncompleteTexts<Texts, Key extends keyof Texts> = Omit<Texts, Key>;
   expectTypeOf<IncompleteTexts<typeof auditedThings, 'team'>>().not.toExtend<typeof auditedThings>();
   expectTypeOf<IncompleteTexts<typeof webhookEvents, 'flag.stale'>>().not.toExtend<typeof webhookEvents>();

@@ -16,25 +16,25 @@ const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));
 describe.each(healthKinds)('%s', (kind) => {
   const { event, alert, without } = healthRule(kind);
 
-  test('names an existing event and an alert with the same condition, or states why it has none', () => {
+  test('a health rule has an existing event and an alert with its condition, or the reason why not', () => {
     if (event !== null) expect(webhookEvents).toHaveProperty([event]);
     if (alert !== null) expect([alert.name, alerts.get(alert.name)]).toEqual([alert.name, alert.expr]);
     expect(without ?? '').toMatch(event === null ? /No event/ : /^(?!.*No event)/);
     expect(without ?? '').toMatch(alert === null ? /[Nn]o alert/ : /^(?!.*[Nn]o alert)/);
   });
 
-  test('names one subject and several subjects in different texts', () => {
+  test('a health rule has different texts for one subject and for several subjects', () => {
     expect(healthText(kind, 1)).not.toMatch(/undefined|\d\d/);
     expect(healthText(kind, 37)).toMatch(/^37 \w/);
   });
 });
 
-test('the rules are listed by severity', () => {
+test('the health rules are listed by severity', () => {
   const ranks = healthKinds.map((kind) => severities.indexOf(healthRule(kind).severity));
   expect(ranks).toEqual([...ranks].sort());
 });
 
-test('the thresholds equal the thresholds of the alerts', () => {
+test('the thresholds of the health rules equal the thresholds of the alerts', () => {
   expect(alerts.get('FlagmeterSendersRefused')).toMatch(
     new RegExp(`\\[${refusing.quietMs / 3_600_000}h\\].*>= ${refusing.least}$`),
   );

@@ -13,11 +13,11 @@ test.each([
   [['otlp', 'metrics'], ['OpenTelemetry']],
   [['unleash', 'usage'], []],
   [['telemetry', 'otlp'], []],
-])('senders of %j leave use and views unknown for the sources %j', (routes, sources) => {
+])('senders of the routes %j leave uses and views unknown, because of the products %j', (routes, sources) => {
   expect(listChecksOnly(routes.map((route) => ({ route })))).toEqual(sources);
 });
 
-test('the explanation names each source', () => {
+test('the explanation of unknown uses and views names each product', () => {
   expect(checksOnlyText(['Unleash'])).toBe('Unleash does not report used or viewed.');
   expect(checksOnlyText(['OpenTelemetry', 'Unleash'])).toBe('OpenTelemetry and Unleash do not report used or viewed.');
 });

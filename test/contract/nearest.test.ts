@@ -15,16 +15,16 @@ describe('nearest', () => {
     ['postgres', undefined],
     ['--data', undefined],
     ['', undefined],
-  ])('returns for %j the name %j', (name, meant) => {
+  ])('nearest returns for %j the name %j', (name, meant) => {
     expect(nearest(name, commands)).toBe(meant);
   });
 
-  it('returns the first of two equally near names', () => {
+  it('nearest returns the first of two equally similar names', () => {
     expect(nearest('bat', ['cat', 'hat'])).toBe('cat');
   });
 });
 
-it('nearestKnown completes a message, or is empty', () => {
+it('nearestKnown returns the end of a message, or an empty text', () => {
   expect(nearestKnown('dat', ['data'], '--')).toBe('; the nearest known one is --data');
   expect(nearestKnown('zebra', ['data'], '--')).toBe('');
 });

@@ -14,10 +14,10 @@ test.each([
   ['old-php-shop/v0.4-rc.1', 'old-php-shop 0.4'],
   ['curl', 'curl'],
   ['/1', '/1'],
-])('%s is shown as %s', (userAgent, text) => {
+])('the User-Agent %s is shown as the program %s', (userAgent, text) => {
   expect(programText(userAgent)).toBe(text);
 });
 
-test('any User-Agent that is not empty has a text', () => {
+test('any User-Agent that is not empty is shown as some program', () => {
   fc.assert(fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => programText(text) !== ''));
 });

@@ -5,25 +5,25 @@ import { openapi as auth } from '../auth/conformance.ts';
 import { openapi as management } from '../management/support/openapi-document.ts';
 import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
-// The public interface as of its last intended change. `npx vitest run --project unit test/contract/published.test.ts
-// -u` accepts a new one.
+// The public interface after its last intended change. `npx vitest run --project unit test/contract/published.test.ts
+// -u` accepts the current interface.
 
 it.each([
   ['auth', auth],
   ['management', management],
   ['metrics', metrics],
-])('the OpenAPI document of the %s host equals the published one', async (host, document) => {
+])('the OpenAPI document of the %s host equals the published document', async (host, document) => {
   await expect(listLines(document)).toMatchFileSnapshot(`../fixtures/published/${host}.jsonl`);
 });
 
-it('the help of every command equals the published one', async () => {
+it('the help text of every command equals the published text', async () => {
   const texts = [undefined, ...commandNames].map(
     (name) => `$ flagmeter help${name === undefined ? '' : ` ${name}`}\n${helpText(name)}`,
   );
   await expect(texts.join('\n')).toMatchFileSnapshot('../fixtures/published/help.txt');
 });
 
-/** One line for each operation, component and other member, so that a difference names what has changed. */
+/** Returns one line for each operation, component and other member, so that a difference shows what has changed. */
 function listLines(document: object): string {
   const { paths, components, ...rest } = document as Record<string, object>;
   const lines = Object.entries({ ...rest, ...nested(paths), ...nested(components) });

@@ -48,7 +48,7 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
   const list = resourcePath(resource);
   const { create, update, remove, actions = [], single, filters = [] } = resource;
 
-  test('an endpoint lists the resource with its columns and filters', () => {
+  test('a resource has an endpoint that lists it with its columns and filters', () => {
     const { row = {}, query = [] } = endpoints.get(`GET ${list}`) ?? {};
     const paths = Object.keys(resource.columns).map((path) => path.split('.'));
     const missing = paths.filter(([field = '', inner]) =>
@@ -59,7 +59,7 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
     expect(query).toEqual(expect.arrayContaining(filters.map(({ field, name }) => field ?? name)));
   });
 
-  test('each verb has an endpoint, which accepts the fields of the verb', () => {
+  test('each command on a resource has an endpoint, which accepts the fields of the command', () => {
     const made = create && (create.put ? `PUT ${list}/:` : `POST ${list}`);
     const changed = update && (update.whole ? `PUT ${list}/:` : `PATCH ${list}/:`);
     const routes = [single && `GET ${list}/:`, made, changed, remove && `DELETE ${list}/:`];
@@ -83,7 +83,7 @@ test('a body with an undeclared field does not compile', () => {
   expect(options).toBeDefined();
 });
 
-test('the schema of a field decides how its option is read', () => {
+test('the schema of a field determines how the client reads its option', () => {
   const plan = option('plan PLAN', 'Plan');
   expect(createFields(NewTeam, { name: option('name NAME', 'Name'), plan })).toEqual([
     { name: 'name', value: 'NAME', description: 'Name', required: true, field: 'name' },

@@ -13,17 +13,17 @@ test.each([
   ['checkout-new', 'new check', 2],
   ['search', 'check', undefined],
   ['checkout', 'check new', undefined],
-])('%s has for %s the rank %s', (name, text, rank) => {
+])('the name %s has for the search text %s the rank %s', (name, text, rank) => {
   expect(rankName(name, searchWords(text))).toBe(rank);
 });
 
-test('a word that is repeated is searched for once', () => {
+test('a repeated word of a search text is searched for only once', () => {
   expect(searchWords(' new Check NEW check')).toEqual(['new', 'check']);
 });
 
 const texts = fc.stringMatching(/^[a-cA-C-]{1,8}$/);
 
-test('a name has a rank exactly if it contains all words, and the best rank for itself', () => {
+test('a name has a rank exactly if it contains all searched words, and the best rank for itself', () => {
   fc.assert(
     fc.property(texts, fc.array(texts, { minLength: 1, maxLength: 3 }), (name, parts) => {
       const words = searchWords(parts.join(' '));
@@ -34,7 +34,7 @@ test('a name has a rank exactly if it contains all words, and the best rank for 
   );
 });
 
-test('byRank is a total order', () => {
+test('byRank is a total order of ranked names', () => {
   const ranked = fc.record({ name: texts, rank: fc.nat(3) });
   fc.assert(
     fc.property(ranked, ranked, (a, b) => {

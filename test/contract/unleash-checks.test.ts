@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withoutVariant } from '../../src/contract/unleash-checks.ts';
 
-/** Adds a check to the bucket as an SDK does: to `yes` or `no`, and to the variant if the SDK serves a variant. */
+/** A check, which an SDK adds to `yes` or `no` of the bucket, and also to the variant if the SDK serves one. */
 const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
 
-test('each check of a flag of Unleash counts once, and only a fallback reduces the checks of enabled', () => {
+test('each check of an Unleash flag counts once, and only fallback variants reduce the enabled checks', () => {
   fc.assert(
     fc.property(fc.array(check), (checks) => {
       let yes = 0;

@@ -30,7 +30,7 @@ const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
   ['All', [health]],
 ];
 
-/** The text before the table. */
+/** The text before the table in docs/access.md. */
 const introduction = `# Who may call what
 
 Written from the declarations of the endpoints: after a change there, run \`npx vitest run test/docs -u\`.

@@ -16,19 +16,19 @@ test('metricsIn returns only the metrics of an expression', () => {
 test.each([
   ...rules.map(({ alert, expr }) => ({ name: alert, expr })),
   ...readPanels().map(({ title, expr }) => ({ name: title, expr })),
-])('$name uses metrics that exist', ({ expr }) => {
+])('the expression of $name uses only metrics that exist', ({ expr }) => {
   const names = metricsIn(expr);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('alerts and runbooks match', () => {
+test('each alert has a runbook, and each runbook has an alert', () => {
   const headings = [...doc('alerts.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
   expect(rules.map(({ alert }) => alert)).toEqual(headings);
   for (const { alert, annotations } of rules) expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
 });
 
-test('a test of the executable triggers each alert', () => {
+test('each alert is triggered by a test of the executable', () => {
   const provoked = ['binary/prometheus', 'binary/alerts', 'nodes/cluster-alerts', 'nodes/lasting-alerts'].map((name) =>
     readFileSync(new URL(`../${name}.test.ts`, import.meta.url), 'utf8'),
   );
@@ -36,10 +36,10 @@ test('a test of the executable triggers each alert', () => {
   expect(rules.map(({ alert }) => alert).filter((alert) => !isProvoked(alert))).toEqual([]);
 });
 
-/** One sample a minute, as promtool writes series: `0+60x10` grows by 60, `0x10` stays. */
+/** A series has one sample a minute, in promtool's notation: `0+60x10` grows by 60 a minute, `0x10` stays 0. */
 interface Condition {
   readonly series: Readonly<Record<string, string>>;
-  /** The alert fires at minute `fires` and not at minute `quiet`. */
+  /** Minute at which the alert fires. It does not fire yet at minute `quiet`. */
   readonly fires: number;
   readonly quiet: number;
   /** The labels of the alert, except its severity. */
@@ -51,7 +51,7 @@ const { instance } = node;
 const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
   `${name}{${Object.entries({ ...node, ...labels }).map(([key, value]) => `${key}="${value}"`)}}`;
 
-/** A histogram with ten values a minute, all in the bucket that ends at `bound`. */
+/** Returns a histogram with ten values a minute, all of them in the bucket that ends at `bound`. */
 function slow(name: string, bound: number, labels: Readonly<Record<string, string>> = {}): Condition['series'] {
   const below = { [of(`${name}_bucket`, { ...labels, le: String(bound / 2) })]: '0x40' };
   const within = [String(bound), '+Inf'].map((le) => [of(`${name}_bucket`, { ...labels, le }), '0+10x40']);
@@ -178,7 +178,7 @@ const conditions: Readonly<Record<string, Condition>> = {
     labels: { job: 'flagmeter' },
   },
   FlagmeterCertificateExpires: {
-    // The tests of promtool begin at Unix time 0.
+    // promtool's tests begin at Unix time 0.
     series: { [of('flagmeter_certificate_expiry_timestamp_seconds')]: '1209700x120' },
     quiet: 60,
     fires: 65,
@@ -217,20 +217,20 @@ const conditions: Readonly<Record<string, Condition>> = {
   FlagmeterRowsRefused: { series: { [of('flagmeter_refused_rows')]: '0 3x20' }, quiet: 5, fires: 8, labels: node },
 };
 
-test('conditions cover every alert', () => {
+test('the conditions of this test cover every alert', () => {
   expect(Object.keys(conditions)).toEqual(rules.map(({ alert }) => alert));
 });
 
 needing('prometheus').describe('the rules in promtool', () => {
-  test('promtool accepts the rules', () => {
+  test('promtool accepts the alert rules', () => {
     expect(promtool(['check', 'rules', rulesPath])).toMatch(/SUCCESS/);
   });
 
-  test('each alert fires after its delay, and none fires for a healthy node', () => {
+  test('each alert fires after its delay, and no alert fires for a healthy node', () => {
     promtool(['test', 'rules', 'tests.yml'], { 'tests.yml': JSON.stringify(unitTests()) });
   });
 
-  test('promtool reports an alert that does not fire', () => {
+  test('promtool reports an alert that should fire but does not', () => {
     const wrong = unitTests();
     wrong.tests[0]!.input_series[0]!.values = '1x20';
     expect(() => promtool(['test', 'rules', 'tests.yml'], { 'tests.yml': JSON.stringify(wrong) })).toThrow(
@@ -239,7 +239,7 @@ needing('prometheus').describe('the rules in promtool', () => {
   });
 });
 
-/** The unit tests for promtool, as JSON, which is YAML. */
+/** Returns unit tests for promtool, as JSON, which is also YAML. */
 function unitTests() {
   const fired = Object.entries(conditions).map(([alertname, { series, fires, quiet, labels }]) => ({
     interval: '1m',
@@ -260,7 +260,7 @@ function unitTests() {
 const listSeries = (series: Condition['series']) =>
   Object.entries(series).map(([name, values]) => ({ series: name, values }));
 
-/** A healthy node, with some refusals and an occasional busy second. */
+/** Series of a healthy node, with some refusals and an occasional busy second. */
 const healthyAndBusy: Condition['series'] = {
   [of('up')]: '1x120',
   [of('flagmeter_ready')]: '1x120',
@@ -282,7 +282,7 @@ const healthyAndBusy: Condition['series'] = {
   [of('flagmeter_backup_interval_seconds')]: '1800x120',
   [of('flagmeter_audit_exports_total', { result: 'failed' })]: '2x120',
   [of('flagmeter_audit_exports_total', { result: 'made' })]: '0+1x120',
-  // One receiver is down.
+  // One receiver of webhooks is down.
   [of('flagmeter_webhook_attempts_total', { outcome: 'failed' })]: '0+2x120',
   [of('flagmeter_webhook_attempts_total', { outcome: 'delivered' })]: '0+10x120',
   [of('flagmeter_webhook_deliveries_waiting')]: '0 900 40x118',

@@ -7,7 +7,7 @@ const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
 const src = read('src', /\.tsx?$/);
 
 describe('docs/architecture.md', () => {
-  it('names functions, classes and constants that exist in their files', () => {
+  it('docs/architecture.md refers only to functions, classes and constants that exist in their files', () => {
     const steps = Array.from(text.matchAll(/(src\/[\w./-]+\.ts)`?: `?(\w+)/g), ([, file, name]) => ({ file, name }));
     expect(steps.length).toBeGreaterThan(15);
     const missing = steps.filter(({ file, name }) => {
@@ -17,14 +17,14 @@ describe('docs/architecture.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('describes the path of a packet to its commit and back in at most fifteen files', () => {
+  it('docs/architecture.md describes the path of a packet to its commit and back in at most fifteen files', () => {
     const [, path = ''] = /## The path of a packet\n\n```\n(.*?)```/s.exec(text) ?? [];
     const files = new Set(path.match(/src\/[\w./-]+\.ts/g));
     expect(files.size).toBeGreaterThan(10);
     expect(files.size).toBeLessThanOrEqual(15);
   });
 
-  it('describes each folder', () => {
+  it('docs/architecture.md describes each folder of src', () => {
     const rows = Array.from(text.matchAll(/^\| `(src\/[\w-]+)` \|/gm), ([, folder]) => folder);
     const folders = house.map((folder) => folder.split('/').slice(0, 2).join('/'));
     expect(rows).toEqual([...new Set(folders)].filter((folder) => !folder.endsWith('.ts')));

@@ -8,25 +8,25 @@ const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), '
 
 const releases = Array.from(changelog.matchAll(/^## (.*)$/gm), ([, heading = '']) => heading);
 
-it('names the version of the package as its latest release', () => {
+it('the latest release in the changelog is the version of the package', () => {
   expect(releases[0]?.split(' ')[0]).toBe(`[${version}]`);
   expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
 });
 
-it('dates every release except the latest, which may be unreleased', () => {
+it('the changelog has a date for every release except the latest, which may be unreleased', () => {
   const [latest, ...earlier] = releases;
   expect(latest).toMatch(/^\[\d+\.\d+\.\d+\] - (\d{4}-\d\d-\d\d|unreleased)$/);
   expect(earlier.filter((release) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(release))).toEqual([]);
 });
 
-it('contains at most 80 lines for each release, and one line of at most 180 characters for each entry', () => {
+it('the changelog has at most 80 lines for each release, and one line of at most 180 characters for each entry', () => {
   const sections = changelog.split(/^(?=## )/m).slice(1);
   const lines = sections.flatMap((section) => section.trim().split('\n'));
   expect(sections.filter((section) => section.trim().split('\n').length > 80)).toEqual([]);
   expect(lines.filter((line) => line.length > 180 || /^\s+\S/.test(line))).toEqual([]);
 });
 
-/** The settings of the first release, which its section does not list. */
+/** The settings of the first release. The changelog does not list them. */
 const first = [
   ...['api-listen', 'auth-listen', 'auth-url', 'base-url', 'batch-packets', 'burst', 'config', 'data'],
   ...['grpc-listen', 'listen', 'log-level', 'max-body', 'max-features', 'max-metrics', 'metrics-listen'],
@@ -35,7 +35,7 @@ const first = [
   ...['tls-key', 'workers'],
 ];
 
-it('names every setting added since the first release', () => {
+it('the changelog mentions every setting that was added after the first release', () => {
   const unnamed = settings
     .map(({ option }) => option)
     .filter((option) => !first.includes(option) && !new RegExp(`--${option}(?![a-z0-9-])`).test(changelog));

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Checks the examples without their programs. test/nodes/load-balancers.test.ts runs two of the examples. */
+/** These tests check the examples without running them. test/nodes/load-balancers.test.ts runs two of them. */
 
 const folder = join(import.meta.dirname, '../../docs/examples/cluster');
 const readText = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -24,7 +24,7 @@ describe('the Compose file', () => {
   const { services } = parse(readText('compose.yaml'), { merge: true }) as { services: Record<string, Service> };
   const nodes = Object.entries(services).filter(([name]) => name.startsWith('node'));
 
-  test('gives each of three nodes valid settings and a unique name', () => {
+  test('the Compose file gives each of three nodes valid settings and a unique name', () => {
     const names = nodes.map(([, { environment }]) => {
       const read = loadConfig({ argv: [], env: environment, readFile });
       expect(read).toMatchObject({ postgres: postgresUrl, data: '/var/lib/flagmeter' });
@@ -35,7 +35,7 @@ describe('the Compose file', () => {
     expect(names).toEqual(['node1', 'node2', 'node3']);
   });
 
-  test('gives the containers the addresses of the other examples', () => {
+  test('the Compose file gives the containers the addresses that the other examples use', () => {
     const given = Object.values(services).flatMap(({ networks }) => networks.cluster.ipv4_address ?? []);
     const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml', 'node.json'].map(readText).join('\n');
     const named = others.match(/\b10\.0\.\d\.\d(?=[:"])/g) ?? [];
@@ -44,13 +44,13 @@ describe('the Compose file', () => {
   });
 });
 
-test('the configuration of a node has only valid settings', () => {
+test('the example configuration of a node has only valid settings', () => {
   const read = loadConfig({ argv: ['--config', 'node.json'], env: {}, readFile: readText });
   expect(read).toMatchObject({ data: '/var/lib/flagmeter', authUrl: 'https://flags.example.com' });
   expect(() => checkPublicUrls(read)).not.toThrow();
 });
 
-test('Patroni promotes only standbys with every commit, and its parameters are durable', () => {
+test('the Patroni example promotes only standbys that have every commit, and makes commits durable', () => {
   const { bootstrap } = parse(readText('patroni.yml')) as {
     bootstrap: { dcs: { postgresql: { parameters: object } } };
   };
@@ -65,7 +65,7 @@ test('Patroni promotes only standbys with every commit, and its parameters are d
 describe('the unit of a node', () => {
   const unit = readText('flagmeter.service');
 
-  test('runs an existing command', () => {
+  test('the systemd unit of a node runs an existing command', () => {
     const [, words = ''] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
     const [command, ...argv] = words.replaceAll('%d', '/run/credentials').split(' ');
     const read = loadConfig({ argv, env: {}, readFile });
@@ -77,13 +77,16 @@ describe('the unit of a node', () => {
   });
 
   const program = 'systemd-analyze';
-  test.skipIf(spawnSync(program, ['--version']).error !== undefined)('passes systemd-analyze verify', () => {
-    const file = join(temporaryDirectory(), 'flagmeter.service');
-    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
-    const { status, stderr } = spawnSync(program, ['verify', '--man=no', file], { encoding: 'utf8' });
-    expect({ status, complaints: stderr.split('\n').filter((line) => line.includes(file)) }).toEqual({
-      status: 0,
-      complaints: [],
-    });
-  });
+  test.skipIf(spawnSync(program, ['--version']).error !== undefined)(
+    'systemd-analyze accepts the unit of a node',
+    () => {
+      const file = join(temporaryDirectory(), 'flagmeter.service');
+      writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+      const { status, stderr } = spawnSync(program, ['verify', '--man=no', file], { encoding: 'utf8' });
+      expect({ status, complaints: stderr.split('\n').filter((line) => line.includes(file)) }).toEqual({
+        status: 0,
+        complaints: [],
+      });
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { formatDefault, formatRange } from '../../src/commands/help.ts';
 import { groups, type Setting, settings } from '../../src/contract/config-schema.ts';
 
-/** The text before the tables. */
+/** The text before the tables in docs/configuration.md. */
 const introduction = `# Configuration
 
 Written from \`src/contract/settings\`: after a change there, run \`npx vitest run test/docs -u\`.

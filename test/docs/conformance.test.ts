@@ -9,7 +9,7 @@ interface Row {
   readonly evidence: string;
 }
 
-/** The rows of the tables below a heading, until the next heading of the same level. */
+/** Returns the rows of the tables below a heading, up to the next heading of the same level. */
 function rowsBelow(path: string, heading: string): readonly Row[] {
   const [, section = ''] = readText(path).split(`\n## ${heading}\n`);
   return section
@@ -24,14 +24,14 @@ function rowsBelow(path: string, heading: string): readonly Row[] {
 
 const reference = /`(test\/[^`]+)`((?: “[^”]+”,?)+)/g;
 
-/** The tests that a row names. */
+/** Returns the tests that a row refers to. */
 function listTests({ evidence }: Row): readonly (readonly [file: string, title: string])[] {
   return Array.from(evidence.matchAll(reference), ([, file = '', titles = '']) =>
     Array.from(titles.matchAll(/“([^”]+)”/g), ([, title = '']) => [file, title] as const),
   ).flat();
 }
 
-/** The text of a test file, as the titles of its tests appear in it. */
+/** Returns the text of a test file without escaped quotes, so that it contains the titles as the docs quote them. */
 function readSource(file: string): string {
   return readText(file).replaceAll("\\'", "'");
 }
@@ -44,7 +44,7 @@ const tables = [
 describe.each(tables)('%s, %s', (path, heading) => {
   const rows = rowsBelow(path, heading);
 
-  test('names a test, a section or a reason in each row', () => {
+  test('each requirement refers to a test, a section or a reason', () => {
     expect(rows.length).toBeGreaterThan(20);
     const empty = rows.filter(
       (row) => listTests(row).length === 0 && !/Declined: |Not applicable: |\]\([\w./]*#[\w-]+\)/.test(row.evidence),
@@ -52,7 +52,7 @@ describe.each(tables)('%s, %s', (path, heading) => {
     expect(empty).toEqual([]);
   });
 
-  test('names tests that exist', () => {
+  test('each test that a requirement refers to exists', () => {
     const named = rows.flatMap(listTests);
     const unknown = named.filter(([file, title]) =>
       ["'", '"', '`'].every((quote) => !readSource(file).includes(`${quote}${title}${quote}`)),
@@ -60,7 +60,7 @@ describe.each(tables)('%s, %s', (path, heading) => {
     expect(unknown).toEqual([]);
   });
 });
-/** The requirements of levels 1 and 2: chapter and section, with their numbers. */
+/** The requirements of ASVS levels 1 and 2, by chapter and section, with their numbers. */
 const asvs = {
   '6.1': [1, 2, 3],
   '6.2': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { knownMetrics, metricsIn, readPanels, readRules } from '../support/promtool.ts';
 
-test('every metric is in an alert or on the dashboard, with listed exceptions', () => {
+test('every metric is used by an alert or the dashboard, with listed exceptions', () => {
   const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
   const rest = new Set([...knownMetrics()].map(base));
   for (const { expr } of [...readPanels(), ...readRules()]) for (const name of metricsIn(expr)) rest.delete(base(name));
   expect([...rest].sort()).toEqual(inNeither);
 });
 
-/** Metrics that never change, or that another metric covers better. */
+/** Metrics that never change, or that are less useful than another metric. */
 const inNeither = [
   'flagmeter_applications',
   'flagmeter_backup_last_bytes',

@@ -10,7 +10,7 @@ test('docs/metrics.md has one row for each metric', () => {
     type,
     labels: Array.from(labels.matchAll(/\w+/g), ([label]) => label),
   }));
-  // Only the names, types and labels are read.
+  // The test uses only the names, types and labels of the metrics.
   const usageStore = { status: () => ({}) };
   const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageStore };
   const core = parts as unknown as Core;

@@ -7,7 +7,7 @@ import { clientVariables } from '../../src/contract/client-variables.ts';
 import { settings } from '../../src/contract/config-schema.ts';
 import { healthKinds } from '../../src/contract/health.ts';
 
-/** Checks that every name in the docs exists. A failure names the document and the name. */
+/** These tests check that every name in the docs exists. A failure shows the document and the name. */
 
 const root = join(import.meta.dirname, '../..');
 const documents = [
@@ -20,14 +20,14 @@ const documents = [
 
 const fence = /^```\w*\n(.*?)^```$/gms;
 
-/** The code in a text: the lines of its fenced blocks, and its code spans. */
+/** Returns the code in a text: the lines of its fenced blocks, and its code spans. */
 function findCode(text: string): string[] {
   const lines = [...text.matchAll(fence)].flatMap(([, block = '']) => block.split('\n'));
   const spans = [...text.replace(fence, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return [...lines, ...spans.map((span) => span.replace(/\s+/g, ' '))];
 }
 
-/** Names in the docs that `exists` rejects, as `path: name`. */
+/** Returns the names in the docs that `exists` rejects, as `path: name`. */
 function unknown(names: (text: string) => string[], exists: (name: string, path: string) => boolean) {
   return documents.flatMap(({ path, text }) =>
     names(text)
@@ -36,7 +36,7 @@ function unknown(names: (text: string) => string[], exists: (name: string, path:
   );
 }
 
-/** The anchors of a document's headings, as GitHub generates them. */
+/** Returns the anchors of a document's headings, as GitHub generates them. */
 function listAnchors(path: string): string[] {
   const headings = readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.*)$/gm);
   return Array.from(headings, ([, heading = '']) =>
@@ -47,7 +47,7 @@ function listAnchors(path: string): string[] {
   );
 }
 
-/** Lists the words and options of each command line of the executable in a text. */
+/** Returns the words and options of each command line of the executable in a text. */
 function listCommandLines(text: string): string[][] {
   const lines = findCode(text).map((line) => line.replace(/(^|\s)#.*$/, ''));
   return lines.flatMap((line) =>
@@ -63,7 +63,7 @@ const settingOptions = settings.map(({ option }) => option);
 
 /** True if the executable has this command and these options. */
 function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
-  if (first === 'ready') return true; // The line that `serve` prints.
+  if (first === 'ready') return true; // This is the line that `serve` prints.
   const entry = (commandTable as Readonly<Record<string, (typeof commandTable)['apps']>>)[first];
   if (first === 'help') return second === '' || second in commandTable;
   if (entry === undefined) return false;
@@ -77,7 +77,7 @@ function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
 }
 
 describe('names in the docs', () => {
-  it('links and anchors exist', () => {
+  it('links and anchors in the docs exist', () => {
     const links = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link);
     const exists = (link: string, from: string) => {
       if (/^https?:/.test(link)) return true;
@@ -88,25 +88,25 @@ describe('names in the docs', () => {
     expect(unknown(links, exists)).toEqual([]);
   });
 
-  it('paths of the repository exist', () => {
+  it('paths of the repository in the docs exist', () => {
     const path = /(?<![\w./-])((?:src|test|bench|docs|native|proto|\.ci)\/[\w./-]*\w|[\w-]+\.ts)\b/g;
     const paths = (text: string) =>
       findCode(text).flatMap((code) => Array.from(code.matchAll(path), ([, name = '']) => name));
     const files = new Set(
       readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => basename(name)),
     );
-    // The docs of the LMDB patches name files of its package.
+    // The docs of the LMDB patches contain names of files in the LMDB package.
     const exists = (name: string) =>
       [root, join(root, 'node_modules/lmdb')].some((folder) => existsSync(join(folder, name))) || files.has(name);
     expect(unknown(paths, exists)).toEqual([]);
   });
 
-  it('commands of the executable exist, with their options', () => {
+  it('commands of the executable in the docs exist, with their options', () => {
     const runs = (text: string) => listCommandLines(text).map((words) => words.join(' '));
     expect(unknown(runs, (run) => isRun(run.split(' ')))).toEqual([]);
   });
 
-  it('routes exist, with their methods', () => {
+  it('routes in the docs exist, with their methods', () => {
     const access = readFileSync(join(root, 'docs/access.md'), 'utf8');
     const routes = Array.from(access.matchAll(/`([A-Z]+) (\/\S*)`/g), ([, method = '', path = '']) => ({
       method,
@@ -128,19 +128,19 @@ describe('names in the docs', () => {
     expect(unknown(named, exists)).toEqual([]);
   });
 
-  it('options exist', () => {
+  it('options in the docs exist', () => {
     const options = (text: string) =>
       findCode(text).flatMap((code) => /^--([a-z][a-z-]*)(?=$|[ =])/.exec(code)?.slice(1) ?? []);
     expect(unknown(options, (option) => [...settingOptions, ...commandOptions].includes(option))).toEqual([]);
   });
 
-  it('environment variables exist', () => {
+  it('environment variables in the docs exist', () => {
     const known: readonly string[] = [...settings.map(({ variable }) => variable), ...Object.values(clientVariables)];
     const names = (text: string) => text.match(/\bFLAGMETER_[A-Z_]*[A-Z]\b/g) ?? [];
     expect(unknown(names, (name) => known.includes(name))).toEqual([]);
   });
 
-  it('npm scripts and benchmarks exist', () => {
+  it('npm scripts and benchmarks in the docs exist', () => {
     const scripts = (text: string) =>
       Array.from(text.matchAll(/npm run ([a-z][\w:-]*(?: -- [a-z][\w-]*)?)/g), ([, script = '']) => script);
     const benchmarks = readFileSync(join(root, 'bench/main.ts'), 'utf8');
@@ -152,7 +152,7 @@ describe('names in the docs', () => {
     expect(unknown(scripts, exists)).toEqual([]);
   });
 
-  it('messages of the log exist', () => {
+  it('log messages in the docs exist', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => readFileSync(join(root, 'src', name), 'utf8'))

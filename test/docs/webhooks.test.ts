@@ -37,13 +37,13 @@ test('docs/webhooks.md has the schedule of the attempts', () => {
   expect(doc).toContain(`| delay before the next | ${row.join(' | ')} | it is given up`);
 });
 
-/** The Go program needs a compiler: run it by hand after a change. */
+/** The languages of the sample programs. The Go program is not tested, because it needs a compiler. */
 const languages = [
   ['js', 'mjs', 'node'],
   ['python', 'py', 'python3'],
 ] as const;
 
-/** PATH without the folder in which `bun --bun` puts Bun under the name of Node. */
+/** PATH without the folder in which `bun --bun` installs Bun under the name of Node. */
 const PATH = process.env['PATH']!.split(delimiter)
   .filter((folder) => !basename(folder).startsWith('bun-node-'))
   .join(delimiter);
@@ -52,7 +52,7 @@ describe.each(languages)('the program in %s', (language, ending, program) => {
   const [, source = ''] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(doc) ?? [];
   const isThere = spawnSync(program, ['--version'], { env: { ...process.env, PATH } }).status === 0;
 
-  test.skipIf(!isThere)(`accepts good deliveries and rejects bad ones (needs ${program})`, () => {
+  test.skipIf(!isThere)(`the sample program accepts good deliveries and rejects bad ones (needs ${program})`, () => {
     const file = `${temporaryDirectory()}/verify.${ending}`;
     writeFileSync(file, source);
     const secret = newWebhookSecret((size) => Buffer.alloc(size, 7)).text;

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const end of enders.splice(0)) end();
 });
 
-/** Starts the executable with this number of open files. */
+/** Starts the executable with a limit on open files. */
 function serve(limit: number, ...args: string[]): Promise<StartedProcess> {
   const data = `${freshDirectory()}/data`;
   const free = [...freePorts, '--ops-listen', '127.0.0.1:0'];
@@ -29,7 +29,7 @@ async function isServed(client: RawClient): Promise<boolean> {
   return (await client.read()).status === 200;
 }
 
-/** Opens connections from 127.0.0.1 that send only the beginning of a request. */
+/** Opens many connections from 127.0.0.1, each of which sends only the beginning of a request. */
 function openFlood(port: number, part: Buffer) {
   const open = new Set<Socket>();
   let wanted = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ function openFlood(port: number, part: Buffer) {
     fill(count: number): void {
       while (open.size < count) add();
     },
-    /** Resolves when the server has left at most a number of the connections open. */
+    /** Resolves when at most `count` of the connections are still open. */
     atMost(count: number): Promise<void> {
       wanted = count;
       return new Promise((resolve) => {
@@ -63,8 +63,8 @@ function openFlood(port: number, part: Buffer) {
 }
 
 /**
- * Maximum number of open files of the service. One address gets at most a quarter of these files as connections, and
- * tries to open more.
+ * Maximum number of open files of the service. A quarter of them is the limit on connections of one address. The
+ * flooding address tries to open more connections.
  */
 const files = 400;
 const perAddress = files / 4;
@@ -75,7 +75,7 @@ const tls = ['cert', 'key'].flatMap((name) => [
   fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url)),
 ]);
 
-/** The beginning of a ClientHello of 512 bytes. */
+/** The beginning of a TLS ClientHello of 512 bytes. */
 const halfHandshake = Buffer.from('1603010200010001fc0303', 'hex');
 
 const halfHead = Buffer.from('POST /api/frontend/telemetry HTTP/1.1\r\nHost: x\r\nX-A: ');

@@ -7,9 +7,9 @@ import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
-/** A used data directory with pages of all kinds. Each test damages a copy. */
+/** A used data directory with pages of all kinds. Each test damages a copy of it. */
 let used: { data: string; credentials: Credentials; shop: Shop };
-/** A copy of the directory before records that only add length were added. */
+/** A copy of the directory that was made before filler records were added. */
 let sound: string;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ function copy(): { data: string; file: string } {
 
 const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts]);
 
-/** Damage to a page: `at` is the offset in the page, followed by the bytes. */
+/** Kinds of damage to a page: name, offset in the page, and bytes to write there. */
 const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [
   ['zeros', 0, Buffer.alloc(4096)],
   ['another page number', 0, Buffer.from([0xff])],
@@ -53,7 +53,7 @@ const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] =
 ];
 
 describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page', (kind: PageKind) => {
-  test.each(damages)('startup and verify name the file of a page damaged by %s', async (_what, at, bytes) => {
+  test.each(damages)('startup and verify report the file of a page damaged by %s', async (_what, at, bytes) => {
     const { data, file } = copy();
     const page = pagesIn(file).get(kind)?.at(-1) as number;
     damagePage(file, page, at, bytes);
@@ -69,7 +69,7 @@ describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page',
   });
 });
 
-test('a damaged page reports pointers that lead out of a leaf', async () => {
+test('startup fails on a leaf page whose pointers lead out of the page', async () => {
   const { data, file } = copy();
   damagePage(file, pagesIn(file).get('leaf')!.at(-1)!, 16, Buffer.from([0xf8, 0xff]));
   expect(await serve(data)).toMatchObject({ code: 1, signal: null });
@@ -87,7 +87,7 @@ describe('damaged accounts on well-formed pages', () => {
   test.each([
     ['a record that is not JSON', '"createdAt":', '"createdAt";'],
     ['a record without a field', '"allowedOrigins":', '"allowedOriginz":'],
-  ])('startup fails on %s, and the error names the file', async (_what, from, to) => {
+  ])('startup fails if the accounts contain %s, and the error shows the file', async (_what, from, to) => {
     const { data, file } = damaged(from, to);
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });
@@ -95,7 +95,7 @@ describe('damaged accounts on well-formed pages', () => {
     expect(started.stderr).toContain('restore the data directory from a backup');
   });
 
-  test('damaged accounts are not mistaken for a store that was never prepared', async () => {
+  test('damaged accounts are not mistaken for a store that was never initialised', async () => {
     const { data, file, bytes } = damaged('layout1', 'laypet1');
     rmSync(`${data}/usage`, { recursive: true });
     const started = await serve(data);
@@ -118,8 +118,8 @@ describe('damage that startup has not detected', () => {
     return { ...service, file };
   }
 
-  test('a report on damaged pages gets 503, and the log names the file and the remedy', async () => {
-    // The names of series, which a report reads but upkeep does not.
+  test('a report that reads damaged pages gets status 503, and the log contains the file and the remedy', async () => {
+    // Pages with the names of series. A report reads them, but upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
     const service = await serveDamaged((pages, file) => pages.get('leaf')!.filter((page) => hasNames(file, page)));
@@ -130,16 +130,16 @@ describe('damage that startup has not detected', () => {
   });
 
   test.each([[['leaf', 'branch']], [['free list']]] as const)(
-    'a damaged page ends the process with 1, and only storable packets are accepted: %s',
+    'damage to a page (%s) ends the process with code 1, and only packets that can be stored are accepted',
     async (kinds) => {
       const service = await serveDamaged((pages) => kinds.flatMap((kind) => pages.get(kind) ?? []));
       let status: number | undefined = 202;
-      // The free list is read once the available pages are used up.
+      // The store reads the free list when the available pages are used up.
       for (let sent = 0; status === 202 && sent < 200; sent += 1) {
         status = await sendCheck(service.http, used.shop.key, `feature-${sent}`);
-        await readChecks(service.http, used.shop).catch(() => {}); // A report folds the journal.
+        await readChecks(service.http, used.shop).catch(() => {}); // The report folds the journal.
       }
-      // If upkeep reads it first, the process has ended.
+      // If upkeep reads the damaged page first, the process has already ended.
       expect([503, undefined]).toContain(status);
       expect(await service.exit).toEqual({ code: 1, signal: null });
       expect(service.stderr()).toMatch(new RegExp(`Page \\d+ of ${service.file} is damaged`));
@@ -148,7 +148,7 @@ describe('damage that startup has not detected', () => {
 });
 
 describe('verify', () => {
-  test('prints the number of pages of undamaged files', async () => {
+  test('verify prints the number of pages of undamaged files', async () => {
     const { code, stdout, stderr } = await runBinary(['verify', '--data', sound]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
@@ -157,7 +157,7 @@ describe('verify', () => {
     expect(stdout).toContain(`${sound}/usage/data.mdb`);
   });
 
-  test('refuses a directory in use', async () => {
+  test('verify refuses a directory in use', async () => {
     const { data } = copy();
     const service = await startBinary({ data });
     const { code, stderr } = await runBinary(['verify', '--data', data]);
@@ -168,7 +168,7 @@ describe('verify', () => {
     await stop(service);
   });
 
-  test('creates no directory', async () => {
+  test('verify does not create a missing directory', async () => {
     const data = `${freshDirectory()}/mistyped`;
     expect(await runBinary(['verify', '--data', data])).toMatchObject({
       code: 1,

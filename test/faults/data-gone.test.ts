@@ -12,7 +12,7 @@ async function startShop() {
   return { service, data, shop: await openShop(service.http, credentials) };
 }
 
-/** The journal still exists and accepts a packet. */
+/** Possible responses if the journal still exists: the packet can be accepted. */
 const ofJournal = [202, 503, undefined];
 
 /** Ways in which a running service loses its data directory, and the possible responses to the next packet. */
@@ -32,7 +32,7 @@ const losses: readonly [string, (data: string) => void, answers?: (number | unde
 ];
 
 describe.each(losses)('a server whose data directory is lost: %s', (_what, lose, statuses = [503, undefined]) => {
-  test('the next packet is accepted only if the journal keeps it, and the process ends with 1', async () => {
+  test('a server that lost its directory accepts a packet only if the journal keeps it, and exits with code 1', async () => {
     const { service, data, shop } = await startShop();
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
     lose(data);
@@ -41,14 +41,14 @@ describe.each(losses)('a server whose data directory is lost: %s', (_what, lose,
     expect(service.stderr()).toMatch(/while it was in use|no such file or directory/);
   });
 
-  test('the process ends with 1 even if no packets arrive', async () => {
+  test('a server that lost its directory exits with code 1 even if no packets arrive', async () => {
     const { service, data } = await startShop();
     lose(data);
     expect(await service.exit).toEqual({ code: 1, signal: null });
   });
 });
 
-test('a second service cannot use the directory of a running service after files were removed from it', async () => {
+test('a second service cannot use the directory of a running one, even if files were removed from it', async () => {
   const { service, data } = await startShop();
   for (const name of readdirSync(data)) {
     if (name !== 'accounts' && name !== 'usage') rmSync(join(data, name), { recursive: true });

@@ -31,6 +31,6 @@ const commit = () => {
   });
 };
 const first = tried(commit);
-snapshot.done(); // No read transaction is open from here on.
+snapshot.done(); // From here on, no read transaction is open.
 console.log(JSON.stringify([first, tried(commit), tried(() => table.get(key))]));
 process.exit();

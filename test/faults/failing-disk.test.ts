@@ -13,7 +13,7 @@ const { test } = needing('g++');
 const bun = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url));
 const program = fileURLToPath(new URL('failed-commit-process.ts', import.meta.url));
 
-/** The results of two commits and a read after the fault. Freed memory is overwritten, so that its use is fatal. */
+/** Returns the results of two commits and a read after the fault. Freed memory is overwritten, so using it is fatal. */
 async function goOnAfter(fault: DiskFault): Promise<unknown> {
   const disk = failingDisk(fault);
   const child = spawn(bun, [program, freshDirectory()], {
@@ -34,11 +34,11 @@ test('a store rejects every commit and read after a failed write of a meta page'
   expect(await goOnAfter('FAILING_META')).toEqual(['Input/output error', panic, panic]);
 });
 
-/** The senders of packets, and the callers of the management API. */
+/** Number of concurrent senders of packets and callers of the management API. */
 const senders = 28;
 const callers = 4;
 
-/** Sends packets, and creates applications, until the service is gone. @returns accepted packets by sender */
+/** Sends packets and creates applications until the service has ended. @returns accepted packets by sender */
 async function load(service: StartedProcess, key: string, access: string, begun: () => void): Promise<number[]> {
   const accepted = Array.from({ length: senders }, () => 0);
   let applications = 0;
@@ -67,7 +67,7 @@ async function load(service: StartedProcess, key: string, access: string, begun:
 }
 
 test.each<DiskFault>(['FAILING_META', 'FAILING_DATA', 'FAILING_SYNC'])(
-  'a service under load ends with 1 after %s, and keeps what it accepted',
+  'a service under load exits with code 1 after %s, and keeps what it accepted',
   async (fault) => {
     const service = await startOnFailingDisk(fault);
     const { credentials, data } = service;

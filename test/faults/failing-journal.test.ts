@@ -11,7 +11,7 @@ import { prepareOnSmallDisk } from '../support/small-disk.ts';
 
 const senders = Array.from({ length: 16 }, (_, at) => at);
 
-/** A server under load whose disk fails after some packets of each sender were accepted. */
+/** Starts a server under load. Its disk fails after some packets of each sender were accepted. */
 async function failUnderLoad(fault: DiskFault) {
   const service = await startOnFailingDisk(fault);
   const shop = await openShop(service.http, service.credentials);
@@ -37,7 +37,7 @@ withFaults.describe.each<[DiskFault, RegExp]>([
   ['FAILING_FLUSH', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
   ['FAILING_FLUSHES', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
 ])('a journal with the fault %s', (fault, said) => {
-  test('every sender of the batch gets 503, the process ends with 1, and the next start does not count the batch', async () => {
+  test('a failed write sends 503 to every sender of the batch, and no later start counts the batch', async () => {
     const { service, shop, load, last } = await failUnderLoad(fault);
     const statuses = await last;
     expect(statuses).toContain(503);
@@ -91,7 +91,7 @@ withFaults.test(
   },
 );
 
-test('a server without a free descriptor responds with 503 until a file can be opened, and keeps accepted packets', async () => {
+test('a server without a free file descriptor responds with 503 until a file can be opened, and loses nothing', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const service = await startBinary({ data });
@@ -102,14 +102,14 @@ test('a server without a free descriptor responds with 503 until a file can be o
     if (status === 202 && accepted.add(at).size === senders.length) limitFiles(service.pid, 3);
     return status === 202;
   };
-  // The server also closes connections, which can need files.
+  // Without descriptors, the server can also close connections. Their status is undefined.
   const last = await Promise.all(senders.map((at) => load.send(service, shop, `during-${at}`, undefined, goOn(at))));
   for (const status of last) expect([503, undefined]).toContain(status);
   await expect.poll(() => service.stderr()).toContain('too many files are open: responding with 503');
   limitFiles(service.pid, 1024);
   while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
   expect(service.stderr()).toContain('files can be opened again: accepting data');
-  let left = 60; // More than fit into the first segment.
+  let left = 60; // More packets than fit into the first segment.
   const untilEnough = () => {
     left -= 1;
     return left > 0;
@@ -129,7 +129,7 @@ function limitFiles(pid: number, files: number): void {
 }
 
 test.runIf(canMount())(
-  'a server without space for a spare segment or a fold responds with 503, recovers, and keeps accepted packets',
+  'a server without space for a spare segment or a fold responds with 503, recovers, and loses nothing',
   async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
@@ -144,7 +144,7 @@ test.runIf(canMount())(
 
     service.free();
     while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
-    let left = 60; // More than fit into the first segment.
+    let left = 60; // More packets than fit into the first segment.
     const goOn = () => {
       left -= 1;
       return left > 0;

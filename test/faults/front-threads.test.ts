@@ -15,7 +15,7 @@ import { frontThreads } from '../support/front-threads.ts';
 import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { openShop, readChecks, type Shop } from '../support/shop.ts';
 
-/** A server with three front-end threads, and enough connections for each thread to accept some. */
+/** Arguments of a server with three front-end threads. Enough connections are open for each thread to accept some. */
 
 const args = frontThreads(3);
 const connections = 48;
@@ -51,21 +51,21 @@ const change = ({ application }: Pick<Shop, 'application'>, fields: object) =>
   manage(service.http, access, 'PATCH', `/api/v2/applications/${application}`, 200, fields);
 
 describe('front-end threads', () => {
-  test('a new name that reaches all front-end threads at the same time is counted once', async () => {
+  test('a new name is counted completely if it reaches all front-end threads at the same time', async () => {
     const features = Array.from({ length: 20 }, (_, n) => `new-${n}`);
     for (const feature of features) await onAll(async (sender) => expect(await sender.send(check(feature))).toBe(202));
     const counted = await readChecks(service.http, shop);
     for (const feature of features) expect(counted.get(feature)).toBe(connections);
   });
 
-  test('front-end threads show a packet in the next report after its 202', async () => {
+  test('the next report after a 202 contains the packet, whichever front-end thread received it', async () => {
     for (const [index, sender] of senders.entries()) {
       expect(await sender.send(check('shown'))).toBe(202);
       expect((await readChecks(service.http, shop)).get('shown')).toBe(index + 1);
     }
   });
 
-  test('front-end threads count a packet with an Idempotency-Key once, whichever threads receive it', async () => {
+  test('front-end threads count a packet with an Idempotency-Key once, even if several of them receive it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const headers = { 'idempotency-key': randomUUID() };
       const statuses = await onAll((sender) => sender.send(check(`repeated-${round}`), headers));
@@ -74,7 +74,7 @@ describe('front-end threads', () => {
     }
   });
 
-  test('front-end threads refuse a key after the response to its revocation', async () => {
+  test('all front-end threads refuse a key after the response to its revocation', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, key } = await createKey(service.http, access, shop.application, 'Frontend');
       expect(new Set(await onAll((sender) => sender.send(check('keyed', key))))).toEqual(new Set([202]));
@@ -106,7 +106,7 @@ describe('front-end threads', () => {
     expect(accepted).toBeGreaterThanOrEqual(Math.floor(0.98 * grantedBy(lastSent)));
   });
 
-  test('front-end threads refuse an origin after the response to the change, and keep one ledger', async () => {
+  test('all front-end threads refuse an origin after the response to the change, and share one ledger', async () => {
     const other = await openShop(service.http, shop.credentials);
     const send = (sender: PacketSender) => sender.send(check('origin', other.key));
     expect(new Set(await onAll(send))).toEqual(new Set([202]));
@@ -117,7 +117,7 @@ describe('front-end threads', () => {
     await expect.poll(ledger).toMatchObject({ accepted: connections, refused: connections });
   });
 
-  test('a killed server loses no accepted packet, and counts no packet twice', async () => {
+  test('a killed server with front-end threads loses no accepted packet, and counts no packet twice', async () => {
     const load = new ExactLoad();
     const sent = onAll((_, index) => load.send(service, shop, `killed-${index}`, `user-${index}`));
     await expect.poll(() => load.accepted, { interval: 5 }).toBeGreaterThan(2_000);
@@ -127,7 +127,7 @@ describe('front-end threads', () => {
     expect(load.faults(await load.read(service.http, shop))).toEqual([]);
   });
 
-  test('front-end threads respond to all accepted requests before the server stops', async () => {
+  test('front-end threads respond to all requests that they received before the server stops', async () => {
     const load = new ExactLoad();
     const sent = onAll((_, index) => load.send(service, shop, `stopped-${index}`, `user-${index}`));
     await expect.poll(() => load.accepted, { interval: 5 }).toBeGreaterThan(2_000);

@@ -18,7 +18,7 @@ import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Size of the stores. Even on the fastest disk, a command takes long enough for a signal to arrive. */
+/** Size of the stores. It makes commands run long enough for a signal to arrive, even on the fastest disk. */
 const storeBytes = 100e6;
 
 let data: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** A running command, and its output so far. This process has priority, so that its signals arrive in time. */
+/** Starts a command and collects its output. This process has a higher priority, so that its signals arrive in time. */
 function begin(args: readonly string[]): ChildProcess & { readonly said: { text: string } } {
   const env = { PATH: process.env['PATH'] };
   const child = spawn('nice', ['-n', '19', binaryPath, ...args], { stdio: 'pipe', env });
@@ -44,17 +44,17 @@ function begin(args: readonly string[]): ChildProcess & { readonly said: { text:
   return Object.assign(child, { said });
 }
 
-/** Starts a server that ends with its test, so that the next test finds the directory free even if this test failed. */
+/** Starts a server that is stopped at the end of the test, so that a failed test does not block the directory. */
 async function serve(options: Parameters<typeof startBinary>[0]) {
   const service = await startBinary(options);
   onTestFinished(() => void service.kill('SIGKILL'));
   return service;
 }
 
-/** Progress, which is reported once a command has run for a second. */
+/** Lines of progress, which a command prints after it has run for a second. */
 const progress = /^\w+( up)?: \d+ MiB(, \d+ %)?\n/gm;
 
-/** Sends Ctrl-C. @returns the exit code and the output without progress */
+/** Interrupts a command. @returns the exit code and the output without progress */
 async function interrupt(command: ReturnType<typeof begin>, signal: NodeJS.Signals = 'SIGINT') {
   const ended = once(command, 'close');
   command.kill(signal);
@@ -73,7 +73,7 @@ async function appears(directory: string, name: RegExp): Promise<void> {
   }
 }
 
-/** The files below a directory with their sizes, and the time of their last change. */
+/** Returns the files below a directory, with their sizes and modification times. */
 function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => !name.endsWith('lock.mdb'))
@@ -100,7 +100,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-test('a backup of a running server ends on Ctrl-C, and leaves no reader behind', async () => {
+test('a backup of a running server ends on Ctrl-C, and leaves no open read transaction behind', async () => {
   const service = await serve({ data });
   const folder = freshDirectory();
   const backup = begin(['backup', '--data', data, '--to', join(folder, 'backup')]);
@@ -112,7 +112,7 @@ test('a backup of a running server ends on Ctrl-C, and leaves no reader behind',
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
-test('a backup that waits for a server ends on Ctrl-C, and withdraws its request', async () => {
+test('a backup that waits for a server ends on Ctrl-C, and removes its request', async () => {
   const own = join(freshDirectory(), 'data');
   const credentials = await prepare(own);
   const service = await serve({ data: own });
@@ -128,13 +128,13 @@ test('a backup that waits for a server ends on Ctrl-C, and withdraws its request
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
-test('a backup to a pipe without a reader ends on Ctrl-C', async () => {
+test('a backup to a pipe that nobody reads ends on Ctrl-C', async () => {
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
   expect(await interrupt(backup)).toEqual(unchanged);
 });
 
-test('a backup to a pipe reports that its reader has exited', async () => {
+test('a backup to a pipe reports that the reader has exited', async () => {
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
   backup.stdout!.destroy();
@@ -171,11 +171,11 @@ test('a restore ends on Ctrl-C, and leaves the directory empty', async () => {
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a restore from a silent pipe ends on Ctrl-C', async () => {
+test('a restore from a pipe without data ends on Ctrl-C', async () => {
   const target = join(freshDirectory(), 'target');
   mkdirSync(target);
   const restore = begin(['restore', '--from', '-', '--data', target]);
-  // The first pages describe the backup, and the stores are created from them.
+  // The first pages describe the backup. The restore creates the stores after reading them.
   restore.stdin!.write(readFileSync(file).subarray(0, 100_000));
   await appears(target, /./);
   expect(await interrupt(restore)).toEqual(unchanged);

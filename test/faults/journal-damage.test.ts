@@ -16,18 +16,18 @@ import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
 const { describe, test } = needing('g++');
 
-/** The data directory of a killed server. Each test damages a copy. */
+/** The data directory of a killed server. Each test damages a copy of it. */
 interface KilledServer {
   readonly data: string;
   readonly shop: Shop;
   readonly load: ExactLoad;
-  /** Number of the first frame that the store lacks: 1, unless a slow machine had time to fold. */
+  /** Number of the first frame that was not folded into the store. It is 1, unless a slow machine had time to fold. */
   readonly firstUnfolded: number;
 }
 
 /**
  * Creates the data directory of a killed server, with two segments.
- * @param path of the file at whose n-th write the server is killed
+ * @param path of the file at whose write number `at` the server is killed
  */
 async function kill(path: string, at: number): Promise<KilledServer> {
   const data = join(freshDirectory(), 'data');
@@ -83,7 +83,7 @@ const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts
 const without = 'To start without the packets that were not yet folded into the store';
 const restore = `Restore a backup. ${without}, move the journal away`;
 
-/** Damage, and the error at startup: the file, the offset, the reason. */
+/** Kinds of damage, each with the file, the offset and the reason that the error at startup must contain. */
 const damages: readonly [
   what: string,
   damage: (copy: Copy) => void,
@@ -129,7 +129,7 @@ const damages: readonly [
 ];
 
 describe.each(damages)('%s', (_what, damage, file, said) => {
-  test('the damage ends startup with 1, and moving the journal away starts the server without its packets', async () => {
+  test('a damaged journal ends startup with code 1, and the server starts after the journal was moved away', async () => {
     const damaged = copy(killed);
     damage(damaged);
     const { code, signal, stderr } = await serve(damaged.data);
@@ -143,7 +143,7 @@ describe.each(damages)('%s', (_what, damage, file, said) => {
   });
 });
 
-/** Starts a server, which then counts, and restarts it. */
+/** Starts a server, checks that it counts, and restarts it. */
 async function expectCounting(data: string, shop: Shop): Promise<void> {
   const service = await startBinary({ data });
   expect(await sendCheck(service.http, shop.key, 'after')).toBe(202);
@@ -156,7 +156,7 @@ async function expectCounting(data: string, shop: Shop): Promise<void> {
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 }
 
-test('a journal without its segments ends startup with 1, and moving its directory away starts the server', async () => {
+test('a journal without segments ends startup with code 1, and the server starts after its directory was moved', async () => {
   const { data, journal } = copy(killed);
   for (const name of readdirSync(journal)) rmSync(join(journal, name));
   const { code, stderr } = await serve(data);
@@ -173,7 +173,7 @@ test('a journal without its segments ends startup with 1, and moving its directo
 
 describe('a journal whose counts, but not users, are in the store', () => {
   /**
-   * Kills a server after its first fold, which folds counts and users. Later folds omit the users for half a minute.
+   * Kills a server after its first fold, which applies counts and users. Later folds omit the users for half a minute.
    */
   async function killHalfFolded(): Promise<Copy & Pick<KilledServer, 'shop'>> {
     const data = join(freshDirectory(), 'data');
@@ -194,7 +194,7 @@ describe('a journal whose counts, but not users, are in the store', () => {
     return { ...copy({ data }), shop };
   }
 
-  test('the damaged journal can be moved away, and the server counts', async () => {
+  test('a journal whose counts were folded but not its users can be moved away, and the server counts', async () => {
     const { data, shop } = await killHalfFolded();
     renameSync(join(data, 'journal'), join(freshDirectory(), 'journal'));
     await expectCounting(data, shop);
@@ -213,7 +213,7 @@ describe('a damaged last frame', () => {
 
   const warned = /the last frame is incomplete/;
 
-  test('verify and startup report the damaged frame with its place, and no later startup reports it', async () => {
+  test('verify and startup report a damaged last frame with its position, and no later startup reports it', async () => {
     const { data, last } = copy(killed);
     const intact = await runBinary(['verify', '--data', data]);
     expect(intact).toMatchObject({ code: 0, stdout: expect.not.stringMatching(warned) });
@@ -246,7 +246,7 @@ describe('a damaged last frame', () => {
   test.each([
     ['compact', []],
     ['backup', ['--to', 'file']],
-  ])('the damaged frame is reported by %s, which folds the journal', async (command, args) => {
+  ])('%s reports a damaged last frame, because it folds the journal', async (command, args) => {
     const { data, last } = copy(killed);
     alter(last, flip(lastFrame(readFileSync(last)) + 40));
     const ended = await runBinary([command, '--data', data, ...args]);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** Runs a command repeatedly until it completes. Each run is killed one step later. @returns the number of kills */
+/** Repeats a command until it completes, and kills each run one step later. @returns the number of kills */
 async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
   for (let step = 1; ; step += 1) {
     const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });
@@ -33,7 +33,7 @@ async function killAtEachStep(args: () => string[], then: () => Promise<void>): 
 }
 
 describe('a restore killed at any step', () => {
-  test('allows another restore, which restores the data or finds the data complete', async () => {
+  test('a second restore completes the data, or finds them complete, after a kill at any step of the first', async () => {
     let target = '';
     const restore = () => ['restore', '--from', file, '--data', target];
     const kills = await killAtEachStep(
@@ -51,7 +51,7 @@ describe('a restore killed at any step', () => {
     expect(kills).toBeGreaterThan(10);
   });
 
-  test('allows the server to start with the data or with an empty store', async () => {
+  test('a server starts with the data or with an empty store after a restore was killed at any step', async () => {
     let target = '';
     await killAtEachStep(
       () => {
@@ -74,7 +74,7 @@ describe('a command killed at any step on the directory of a killed server', () 
   let left: string;
   let shop: Shop;
 
-  /** Leaves the packets that the server accepted last in its journal only. */
+  /** The packets that the server accepted last are only in its journal. */
   beforeAll(async () => {
     left = join(freshDirectory(), 'data');
     const owner = await prepare(left);
@@ -87,7 +87,7 @@ describe('a command killed at any step on the directory of a killed server', () 
   test.each([
     ['backup', (target: string) => ['--to', join(target, '../kept.backup')]],
     ['compact', () => []],
-  ] as const)('%s lets a server count each packet once', async (command, more) => {
+  ] as const)('a server counts each packet once after %s was killed at any step', async (command, more) => {
     let target = '';
     const kills = await killAtEachStep(
       () => {
@@ -107,7 +107,7 @@ describe('a command killed at any step on the directory of a killed server', () 
 });
 
 describe('a backup', () => {
-  test('removes the leftovers of a backup killed at any step', async () => {
+  test('backup removes the leftovers of a backup that was killed at any step', async () => {
     const folder = freshDirectory();
     const args = ['backup', '--data', data, '--to', join(folder, 'kept.backup')];
     let left = 0;
@@ -122,7 +122,7 @@ describe('a backup', () => {
     expect(left).toBe(1);
   });
 
-  test('keeps files of running processes and other users, and files of other names', async () => {
+  test('backup keeps the files of running processes and other users, and files with other names', async () => {
     const folder = freshDirectory();
     const others = [`a.backup.${process.pid}.tmp`, 'a.backup.99999999.tmp.old', 'ab.backup.99999999.tmp'];
     const foreign = 'a.backup.99999998.tmp';

@@ -12,12 +12,12 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 const { test } = needing('g++');
 
-/** `ROUNDS=500 SEED=7` sets the number of rounds and their seed. */
+/** The environment variables `ROUNDS=500 SEED=7` set the number of rounds and their first seed. */
 const rounds = Number(process.env['ROUNDS'] ?? 60);
 const firstSeed = Number(process.env['SEED'] ?? 1);
 const roundsOfDirectory = 12;
 
-/** The phase in which the process is killed, and the events of the phase. `at` is the highest number. */
+/** Phases in which the process is killed, and the system calls of each phase. `at` is the maximum number of a call. */
 const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   commit: [
     { on: 'w', path: '.segment$', at: 60 },
@@ -85,7 +85,7 @@ async function openScene(at: number): Promise<Scene> {
   return { args, data, shop, load: new ExactLoad() };
 }
 
-/** The actions of a round, drawn from its seed. */
+/** Draws the actions of a round from its seed. */
 function draw(seed: number) {
   const random = seededRandom(seed);
   const below = (count: number) => Math.floor(random() * count);
@@ -95,11 +95,11 @@ function draw(seed: number) {
   return {
     phase,
     point: { ...point, at: 1 + below(point.at) },
-    /** True to remove spares: the server then starts with a short segment and soon needs the next one. */
+    /** True to remove spare segments. The server then starts with a short segment, and soon needs the next one. */
     removesSpares: random() < 0.8 || phase === 'recycling',
     reports: random() < 0.5 || phase === 'recycling',
-    /** Time after which the server is killed if it has not reached the event, ms. */
-    within: (phase === 'recycling' ? 2000 : 300) + below(900), // A segment must be full first.
+    /** Time after which the server is killed even if it has not reached the system call, ms. */
+    within: (phase === 'recycling' ? 2000 : 300) + below(900), // The segment must become full first.
   };
 }
 
@@ -111,7 +111,7 @@ async function verify(service: Binary, { shop, load }: Scene, seed: number): Pro
   load.settle(counted);
 }
 
-/** Sends packets and requests reports until the process has ended. @returns true if it was killed at its event */
+/** Sends packets and requests reports until the process has ended. @returns true if it was killed at its system call */
 async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number) {
   let isOver = false;
   const senders = Array.from({ length: 6 }, (_, at) =>
@@ -133,7 +133,7 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
   return round.phase === 'stop' ? signal === 'SIGKILL' : first !== late;
 }
 
-/** Starts the service, checks its counts, and kills it. @returns true if it was killed at its event */
+/** Starts the service, checks its counts, and kills it. @returns true if it was killed at its system call */
 async function playRound(scene: Scene, seed: number, patience: number): Promise<boolean> {
   const drawn = draw(seed);
   const round = { ...drawn, within: drawn.within * patience };
@@ -161,14 +161,14 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
 const phaseNames = Object.keys(phases);
 
 /**
- * The factor by which a round can last longer than drawn. On a busy machine, rounds beyond `rounds` follow until every
- * phase was met.
+ * Returns the factor by which a round may last longer than drawn. On a busy machine, further rounds follow after the
+ * first `rounds`, until the process was killed in every phase.
  */
 const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
 const mostPatience = 64;
 
 test(
-  `a server killed ${rounds} times, in every phase, counts accepted packets once`,
+  `a server that was killed ${rounds} times, in every phase, counts accepted packets once`,
   async () => {
     const hits: Record<string, number> = {};
     let scene: Scene | undefined;

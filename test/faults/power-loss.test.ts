@@ -12,12 +12,12 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 const { test } = needing('g++');
 
-/** `IMAGES=500 SEED=7` sets the number of images and their seed. */
+/** The environment variables `IMAGES=500 SEED=7` set the number of disk images and their seed. */
 const images = Number(process.env['IMAGES'] ?? 40);
 const seed = Number(process.env['SEED'] ?? 1);
 const imagesOfRun = 100;
 
-/** A recorded run: its files at the start, and the packets that were sent. */
+/** A recorded run of a server: its files at the start, and the packets that were sent. */
 interface Run {
   readonly data: string;
   readonly base: ReadonlyMap<string, Buffer>;
@@ -34,7 +34,7 @@ function filesIn(data: string): Map<string, Buffer> {
   );
 }
 
-/** Records a server that commits, folds and begins segments, until it is stopped. */
+/** Records a server that commits, folds and begins new segments, until it is stopped. */
 async function record(name: string, threads: string): Promise<Run> {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
@@ -63,7 +63,7 @@ async function record(name: string, threads: string): Promise<Run> {
   return { data, base, record: file, shop, load };
 }
 
-/** Finds accepted packets that a server started on an image does not count, or counts twice. */
+/** Returns the accepted packets that a server started on a disk image counts twice or not at all. */
 async function findFaults(run: Run, disk: RecordedDisk, event: number, random: () => number): Promise<string[]> {
   const through = disk.goTo(event);
   const data = join(freshDirectory(), 'data');
@@ -76,7 +76,7 @@ async function findFaults(run: Run, disk: RecordedDisk, event: number, random: (
   return faults;
 }
 
-/** Numbers of events, ascending. */
+/** Draws the numbers of events, in ascending order. */
 function draw(count: number, events: number, random: () => number): number[] {
   return Array.from({ length: count }, () => 1 + Math.floor(random() * events)).sort((a, b) => a - b);
 }
@@ -106,7 +106,7 @@ test(
   images * 10_000,
 );
 
-test('packets are lost without flushes of the journal', async () => {
+test('a server that does not flush its journal loses packets in a power loss', async () => {
   const run = runs[0]!;
   const disk = new RecordedDisk(run.record, run.data, run.base, (path) => !path.endsWith('.segment'));
   const random = seededRandom(seed);

@@ -7,6 +7,6 @@ import { commitUntilRefused } from './numbered-batches.ts';
 
 const { memory, thread, first } = workerData as { memory: ProducerMemory; thread: number; first: number };
 
-const alive = setInterval(() => {}, 2 ** 30); // The wait for a commit does not keep a thread alive.
+const alive = setInterval(() => {}, 2 ** 30); // Waiting for a commit does not keep a thread alive.
 await commitUntilRefused(new ProducerCommitter(memory), thread, first, (line) => writeSync(1, line));
 clearInterval(alive);

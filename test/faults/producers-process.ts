@@ -1,6 +1,6 @@
 /**
  * Commits to one journal from several threads, until it is killed or the disk fails: `bun producers-process.ts DATA
- * THREADS FIRST`. Each thread counts its batches from FIRST. See numbered-batches.ts for the lines that it prints.
+ * THREADS FIRST`. FIRST is the number of each thread's first batch. See numbered-batches.ts for the printed lines.
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';

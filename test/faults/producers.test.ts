@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const threads = 4;
 const maxMinute = 1_000_000;
 
-/** The output of a process, by thread. */
+/** The output of a process, grouped by thread. */
 interface ThreadOutput {
   readonly kept: number[];
   readonly refused: { readonly number: number; readonly error: string }[];
@@ -23,7 +23,7 @@ interface ThreadOutput {
 /**
  * Commits from several threads to one journal, until the process ends.
  * @param first the number of each thread's first batch
- * @param strike called once every thread has kept some batches
+ * @param strike called when some batches of every thread are on disk
  */
 function commit(
   data: string,
@@ -75,7 +75,7 @@ async function countedIn(data: string): Promise<number[][]> {
   return counted;
 }
 
-test('batches that several threads committed are each counted once after kills at any time', async () => {
+test('batches that several threads committed are counted once after the process was killed at any time', async () => {
   const data = await preparedDirectory();
   const kept = Array.from({ length: threads }, (): number[] => []);
   for (let first = 0; first < maxMinute; first += maxMinute / 2) {
@@ -83,7 +83,7 @@ test('batches that several threads committed are each counted once after kills a
     const counted = await countedIn(data);
     for (const [thread, answer] of outputs.entries()) {
       kept[thread]!.push(...answer.kept);
-      const next = 1 + answer.kept.at(-1)!; // It may be on disk without an answer.
+      const next = 1 + answer.kept.at(-1)!; // The next batch may be on disk without a response.
       if (counted[thread]!.at(-1) === next) kept[thread]!.push(next);
     }
     expect(counted).toEqual(kept);
@@ -91,7 +91,7 @@ test('batches that several threads committed are each counted once after kills a
 });
 
 needing('g++').test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
-  'every thread is refused after %s, and the next startup counts all acknowledged batches',
+  'every thread gets a refusal after %s, and the next startup counts all acknowledged batches',
   async (fault) => {
     const data = await preparedDirectory();
     const { env, fail } = failingDisk(fault);

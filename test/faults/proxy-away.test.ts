@@ -7,7 +7,7 @@ import { startProxy } from '../support/proxy.ts';
 import { byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { type Behind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 
-/** The examples of docs/examples while the server is unreachable: pages must be able to read the responses. */
+/** Proxies with the examples of docs/examples while the server is unreachable. Pages must be able to read responses. */
 
 const origin = 'https://shop.example';
 const path = '/api/frontend/telemetry';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   nowhere = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` };
 });
 
-/** The fields of a response that a browser reads. */
+/** Returns the headers of a response that a browser evaluates. */
 function readable({ headers }: { headers: object }): Record<string, unknown> {
   const kept = Object.entries(headers).filter(([name]) => /^(access-control-|vary$)/.test(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value).toLowerCase()]));
@@ -55,13 +55,13 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
     expect(readable(own)).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test.each(protocols)('the proxy responds to packets over %s with a 503 that pages can read', async (_, send) => {
+  test.each(protocols)('pages can read a 503 of the proxy to packets over %s', async (_, send) => {
     const response = await send(away.port, path, packet);
     expect(response).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
     expect(readable(response)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test('pages can read no other responses of the proxy', async () => {
+  test('pages cannot read other responses of the proxy', async () => {
     const refused = await byHttp1(up.port, path, { ...packet, headers: { 'content-type': 'application/json' } });
     for (const response of [
       await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),

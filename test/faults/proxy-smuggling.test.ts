@@ -20,12 +20,12 @@ import { countingRequests, countRequests } from '../support/route-count.ts';
 import { hidden, http1Attempts, http2Attempts } from '../support/smuggling.ts';
 
 /**
- * A request hidden in another request. The proxy denies it, so it can reach the service only if the two disagree about
- * the end of a request. The next client on the same connection between them must get its own response.
+ * A request is hidden in another one. The proxy denies it, so it reaches the service only if the two disagree about the
+ * end of the outer request. The next client on that connection must get its own response.
  */
 
 const origin = 'https://shop.example';
-/** Denies the hidden request, and makes all clients share connections to the service. */
+/** Changes to the examples: the proxy denies the hidden request, and all clients share connections to the service. */
 const changes = {
   haproxy: {
     'http-request return status 404 if { path /metrics }': 'http-request deny if { path_beg /swagger/ }',
@@ -48,14 +48,14 @@ beforeAll(async () => {
   packet = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
 });
 
-/** Requests that the proxy denies and that reached the service nevertheless. */
+/** Returns the number of requests that the proxy denies but that reached the service. */
 const smuggled = () => countRequests(service, (route) => route.startsWith('/swagger/'));
 
-/** Other clients keep their connection to the proxy, so that little time is spent on TLS. */
+/** Connections of other clients to the proxy are kept open, to save the time for TLS handshakes. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());
 
-/** Returns the responses to requests of other clients, one of each kind. */
+/** Returns the responses to requests of other clients, one response for each kind of request. */
 async function victims(port: number) {
   const headers = { 'content-type': 'application/json', origin };
   const sent = { method: 'POST', headers, body: packet, agent };
@@ -74,7 +74,7 @@ async function victims(port: number) {
 const alive = '{"status":"alive"}';
 const own = [`200 ${alive}`, '202 ', '200 {"keys":', '200 {"status":"ready"'];
 
-/** Maximum wait for a response, ms. Some attempts get no response, because the proxy waits for more data. */
+/** Maximum wait for a response, ms. Some requests get no response, because the proxy waits for more data. */
 const waitMs = 100;
 
 async function sendHttp1(port: number, bytes: string): Promise<() => void> {
@@ -95,7 +95,7 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
   });
   afterAll(() => proxy?.stop());
 
-  /** @param send leaves the connection open, and returns a function that closes it */
+  /** @param send sends a request, leaves the connection open, and returns a function that closes it */
   async function attempt(send: () => Promise<() => void>): Promise<void> {
     const close = await send();
     expect(await victims(proxy.port)).toEqual(own);
@@ -104,7 +104,7 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     expect(await smuggled()).toBe(smuggledCount);
   }
 
-  test('denies the hidden request if it is sent openly', async () => {
+  test('the proxy denies the hidden request if it is sent as a normal request', async () => {
     expect(await byHttp1(proxy.port, '/swagger/v2/swagger.json', {})).toMatchObject({ status: 403 });
     const direct = await RawClient.open(Number(service.http.split(':')[1]));
     direct.write(hidden);
@@ -114,11 +114,11 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     smuggledCount += 1;
   });
 
-  test.each(http1Attempts)('lets no request hide over HTTP/1.1 in %s', (_, bytes) =>
+  test.each(http1Attempts)('no request can be hidden over HTTP/1.1 in %s', (_, bytes) =>
     attempt(() => sendHttp1(proxy.port, bytes)),
   );
 
-  test.each(speaksHttp2 ? http2Attempts : [])('lets no request hide over HTTP/2 in %s', (_, fields, bodies) =>
+  test.each(speaksHttp2 ? http2Attempts : [])('no request can be hidden over HTTP/2 in %s', (_, fields, bodies) =>
     attempt(() => sendRawHttp2(proxy.port, rawHttp2(fields, bodies), waitMs)),
   );
 }
@@ -128,7 +128,7 @@ for (const kind of proxyKinds)
     testBehind(() => startProxy(kind, freshDirectory(), service, { replace: changes[kind] }), true);
   });
 
-/** The three proxies refuse or correct most attempts. The service must refuse what a careless proxy forwards. */
+/** The real proxies refuse or correct most hidden requests. The service must refuse what a careless proxy forwards. */
 describe.each(['length', 'chunks'] as const)('a careless proxy that trusts the %s', (belief) => {
   testBehind(() => startCarelessProxy(service.http, belief), false);
 });

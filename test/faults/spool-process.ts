@@ -1,6 +1,6 @@
 /**
- * Counts into a spool and seals deltas, until the process is killed: `bun spool-process.ts DATA STREAM SEED`. Prints
- * the identity of the message of each batch on disk, one line per batch.
+ * Writes batches to a spool and seals deltas until the process is killed: `bun spool-process.ts DATA STREAM SEED`.
+ * Prints the identity of the message in each batch that is on disk, one line for each batch.
  */
 import { writeSync } from 'node:fs';
 import { Spool } from '../../src/replication/spool.ts';
@@ -19,7 +19,7 @@ const limits = { stream, watermark, maxIdentities: 100, maxBytes: 2 ** 30 };
 const { write, seal } = createSpoolAggregator(spool.store, limits, room);
 const named = new Set(Array.from(listSeries(spool.store, 1), ({ ordinal }) => ordinal));
 
-/** One check of each of ten series as a packet, and one of another series as a message. */
+/** Creates a batch with a packet of ten checks, and a message with one check of another series. */
 function fill(number: number): Batch {
   const batch = new Batch();
   const check = (ordinal: number) => {

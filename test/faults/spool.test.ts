@@ -15,9 +15,9 @@ const program = join(root, 'test/faults/spool-process.ts');
 const checksOfBatch = 11;
 
 /**
- * Runs a process that counts and seals deltas, until the process ends.
- * @param strike called with the process once it has reported `after` batches
- * @returns the batches that were reported to be on disk
+ * Runs a process that writes batches and seals deltas, until the process ends.
+ * @param strike called with the process after it has reported `after` batches
+ * @returns the batches that the process reported to be on disk
  */
 function count(
   data: string,
@@ -53,7 +53,7 @@ async function sealRest(data: string): Promise<Delta[]> {
   return deltas;
 }
 
-/** Expects each reported batch once, and at most one more batch for each end of the process. */
+/** Expects each reported batch once, and at most one unreported batch for each time that the process ended. */
 function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: number): void {
   const messages = deltas.flatMap((delta) => delta.messages);
   const identities = messages.map(({ identity }) => {
@@ -67,7 +67,7 @@ function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: num
   expect(counts.reduce((sum, checks) => sum + checks, 0)).toBe(identities.length * checksOfBatch);
 }
 
-test('a node killed at any time has every batch reported to be on disk, once', async () => {
+test('a node that was killed at any time has each batch once that it reported to be on disk', async () => {
   const data = temporaryDirectory();
   const said: string[] = [];
   const ends = 12;
@@ -79,7 +79,7 @@ test('a node killed at any time has every batch reported to be on disk, once', a
 });
 
 needing('g++').test(
-  'a node whose disk fails while it counts and seals has every batch reported to be on disk, once',
+  'a node whose disk fails while it counts and seals has each reported batch exactly once',
   async () => {
     const data = temporaryDirectory();
     const { env, fail } = failingDisk('FAILING_SYNC');

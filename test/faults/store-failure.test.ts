@@ -15,8 +15,8 @@ async function expectUnavailable(response: Response): Promise<void> {
 }
 
 /**
- * Possible results of a refused request. The ledger is committed in the background, too. If that commit fails first,
- * the listener can already be closed.
+ * Possible statuses of a refused request. The ledger is committed in the background, too. If that commit fails first,
+ * the listener may already be closed.
  */
 const refused = [503, undefined];
 
@@ -25,7 +25,7 @@ async function isReady(http: string): Promise<number> {
 }
 
 needing('g++').describe('a failed fdatasync', () => {
-  test('a server whose fdatasync fails accepts no packet, logs the reason and ends with 1, and a restart keeps accepted packets', async () => {
+  test('a server whose fdatasync fails accepts no packet and exits with code 1, and a restart keeps accepted packets', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const { data } = service;
     const shop = await openShop(service.http, service.credentials);
@@ -45,7 +45,7 @@ needing('g++').describe('a failed fdatasync', () => {
     expect((await again.exit).code).toBe(0);
   });
 
-  test('a change through the management API gets 503, and the process ends with 1', async () => {
+  test('a failed fdatasync ends a change with 503, and the process with exit code 1', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const access = await token(service.http, service.credentials);
     expect((await tryApplication(service.http, access)).status).toBe(201);
@@ -57,7 +57,7 @@ needing('g++').describe('a failed fdatasync', () => {
   });
 });
 
-/** Sends a request except the end of its body. @returns a function that sends the end and returns the response */
+/** Sends a request without the end of its body. @returns a function that sends the end and returns the response */
 async function hold(url: string, headers: Record<string, string>, body: string): Promise<() => Promise<string>> {
   const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } });
   const received = new Promise<IncomingMessage>((resolve, reject) => {
@@ -73,7 +73,7 @@ async function hold(url: string, headers: Record<string, string>, body: string):
 }
 
 needing('g++').test.each(['accounts', 'usage'])(
-  'a service that ends after a permanent failure of the %s store responds with 503 to requests that read the store',
+  'after a permanent failure of the %s store, requests that read the store get 503 until the service ends',
   async (store) => {
     const service = await startOnFailingDisk('FAILING_META');
     const { http, credentials } = service;
@@ -97,7 +97,7 @@ needing('g++').test.each(['accounts', 'usage'])(
       expect(await sendCheck(http, key, 'kept in the journal')).toBe(202);
       await expect(readChecks(http, { credentials, application })).rejects.toThrow('answered 503');
     }
-    // The process serves for less than a second after the failure. On a busy machine it ends before the requests end.
+    // After the failure, the process serves for less than a second. On a busy machine, it ends before the requests end.
     const responses = await Promise.all(ends.map((end) => end().catch(() => undefined)));
     const received = responses.filter((response) => response !== undefined);
     for (const response of received) expect(response).toMatch(/^(200|503) /);
@@ -111,7 +111,7 @@ function basic({ clientId, clientSecret }: Credentials): string {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }
 
-/** Checks that stderr contains only lines of JSON, without output of libraries and unhandled rejections. */
+/** Checks that standard error contains only JSON log lines, and no other output such as unhandled rejections. */
 function expectOnlyLog(service: StartedProcess): void {
   const lines = service.stderr().split('\n');
   expect(lines.pop()).toBe('');
@@ -119,7 +119,7 @@ function expectOnlyLog(service: StartedProcess): void {
 }
 
 describe.runIf(canMount())('a full disk', () => {
-  test('changes through the management API get 503 until there is space; SIGTERM then ends the process with 0', async () => {
+  test('management API changes on a full disk get 503 until there is space, and SIGTERM ends the process with code 0', async () => {
     const service = await prepareOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
@@ -137,11 +137,11 @@ describe.runIf(canMount())('a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('SIGTERM ends a process on a full disk with 0', async () => {
+  test('SIGTERM ends a process on a full disk with code 0', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
-    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // Marks a key as used, which is written on close.
+    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // Use of a key is written at shutdown.
     service.fill();
     let response = await tryApplication(service.http, access);
     while (response.status === 201) response = await tryApplication(service.http, access);
@@ -150,7 +150,7 @@ describe.runIf(canMount())('a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('packets get 503 until there is space, and no accepted packet is lost', async () => {
+  test('packets on a full disk get 503 until there is space, and no accepted packet is lost', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);
@@ -162,7 +162,7 @@ describe.runIf(canMount())('a full disk', () => {
 
     service.free();
     while ((await isReady(service.http)) !== 200) await pause(50);
-    // Each connection can belong to another thread.
+    // Each connection may belong to another thread.
     const after = Array.from({ length: 12 }, () => sendCheck(service.http, shop.key, 'after'));
     expect(new Set(await Promise.all(after))).toEqual(new Set([202]));
     const checks = await readChecks(service.http, shop);

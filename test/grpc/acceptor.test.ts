@@ -11,7 +11,7 @@ afterEach(async () => {
 
 test.each([
   ['a connection of the address with the most connections', undefined, 1],
-  ['the oldest connection, if a trusted proxy has the most', new IpNetworks(['127.0.0.1']), 0],
+  ['the oldest connection if all connections are of a trusted proxy', new IpNetworks(['127.0.0.1']), 0],
 ])('a new connection over the limit closes %s', async (_, trusted, loser) => {
   const listener = await openGrpc({ maxConnections: 3, ...(trusted && { trusted }) });
   closers.push(() => listener.close(0));

@@ -30,9 +30,9 @@ interface OpenListener {
   readonly receiver: RecordingReports;
   readonly address: string;
   connect(window?: number): RawGrpc;
-  /** Resolves when the given number of calls are incomplete, and have sent the given number of bytes. */
+  /** Resolves when the guard holds the given number of incomplete calls, and the given number of bytes. */
   holds(calls: number, bytes: number): Promise<unknown>;
-  /** Advances the time of the listener. */
+  /** Advances the clock of the listener. */
   pass(ms: number): void;
 }
 
@@ -69,8 +69,8 @@ describe('an incomplete call', () => {
   test.each([
     ['that has sent nothing', undefined],
     ['that lacks a byte', halfSent],
-    ['that is not ended', grpcFrame(message)],
-  ])('a call %s is ended after 30 s, and other calls continue', async (_, sent) => {
+    ['whose stream is not ended', grpcFrame(message)],
+  ])('an incomplete call %s is ended after 30 s, and other calls continue', async (_, sent) => {
     const { connect: open1, receiver, pass, holds } = await open();
     const raw = open1();
     const stream = raw.begin(path);
@@ -99,7 +99,7 @@ describe('an incomplete call', () => {
     expect(streams.slice(1).map(({ closed }) => closed)).toEqual([false, false]);
   });
 
-  test('a cancelled call frees its memory', async () => {
+  test('a cancelled call frees the memory of its incomplete message', async () => {
     const opened = await open();
     const raw = opened.connect();
     const streams = Array.from({ length: 20 }, () => raw.begin(path));
@@ -147,7 +147,7 @@ describe('unread gRPC responses', () => {
   });
 });
 
-test('a new watch over the limit ends the oldest watch', async () => {
+test('a new health watch over the limit ends the oldest watch', async () => {
   const { connect: open1, listener } = await open({ maxWatches: 2 });
   const raw = open1();
   const begin = async () => {
@@ -171,7 +171,7 @@ test('the number of open calls on a connection is limited', async () => {
   expect(settings.maxConcurrentStreams).toBe(32);
 });
 
-test('a new connection over the limit closes the least recently used connection', async () => {
+test('a new connection over the limit closes the connection that was used least recently', async () => {
   const opened = await open({ maxConnections: 3 });
   const clients = [0, 1].map(() => openClient(opened.address, { 'grpc.use_local_subchannel_pool': 1 }));
   closers.push(() => clients.forEach((client) => void client.close()));
@@ -251,7 +251,7 @@ describe('a call refused before its report is read', () => {
 
 describe('HTTP/1.1 on the gRPC port', () => {
   test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])(
-    'a connection that sends %j leaves nothing open',
+    'a connection that sends %j and disconnects leaves no connection open',
     async (sent) => {
       const { listener, address } = await open();
       const [host, port] = address.split(':');

@@ -46,27 +46,27 @@ describe('gRPC health service', () => {
     return result.response === undefined ? result.code : method.responseDeserialize(result.response);
   };
 
-  it.each(services)('reports if `%s` accepts data', async (service) => {
+  it.each(services)('reports whether the service `%s` accepts data', async (service) => {
     expect(await ask(Check, { service })).toEqual({ status: 'SERVING' });
     listener.setServing(false);
     expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
   });
 
-  it('reports other services as unknown', async () => {
+  it('responds NOT_FOUND for an unknown service', async () => {
     expect(await ask(Check, { service: 'Other' })).toBe(status.NOT_FOUND);
   });
 
-  it('refuses a malformed request', async () => {
+  it('refuses a malformed health check request', async () => {
     const { code } = await call(health(), Check.path, Buffer.from([0x0a]));
     expect(code).toBe(status.INVALID_ARGUMENT);
   });
 
-  it('lists all services', async () => {
+  it('lists the health of all services', async () => {
     const statuses = Object.fromEntries(services.map((service) => [service, { status: 'SERVING' }]));
     expect(await ask(List, {})).toEqual({ statuses });
   });
 
-  it('reports every change to watchers, and closes watches with the listener', async () => {
+  it('reports every change of health to watchers, and closes their watches with the listener', async () => {
     const open = (service: string) =>
       health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, { service });
     const seen: unknown[] = [];

@@ -20,7 +20,7 @@ afterEach(async () => {
 interface OpenListener {
   readonly listener: GrpcListener;
   readonly session: ClientHttp2Session;
-  /** Advances the time of the listener. */
+  /** Advances the clock of the listener. */
   pass(ms: number): void;
 }
 
@@ -70,7 +70,7 @@ async function readResponse(stream: ReturnType<typeof begin>) {
 const post = (path: string, more: OutgoingHttpHeaders = {}) => ({ ':method': 'POST', ':path': path, ...more });
 
 describe('HTTP/2 request', () => {
-  test('passes on the method, path, query, headers and address', async () => {
+  test('passes on the method, path, query, headers and address of an HTTP/2 request', async () => {
     const opened = await open({ findAddress: (connected, { header }) => `${connected} by ${typeof header}` });
     const target = '/describe?headers=host,x-twice,cookie,missing';
     const head = { ':method': 'PUT', ':path': target, 'x-twice': ['1', '2'], cookie: ['a=1', 'b=2'] };
@@ -87,7 +87,7 @@ describe('HTTP/2 request', () => {
     ['empty', ''],
     ['short', 'häßlich'],
     ['split into several frames', 'a'.repeat(60_000)],
-  ])('echoes a body that is %s', async (_, body) => {
+  ])('passes on an HTTP/2 request body that is %s', async (_, body) => {
     const response = await ask(await open(), post('/echo'), body);
     expect([response.status, response.bytes.toString()]).toEqual([200, body]);
     expect(response.headers).toMatchObject({
@@ -97,7 +97,7 @@ describe('HTTP/2 request', () => {
     });
   });
 
-  test('accepts a compressed body', async () => {
+  test('accepts a compressed HTTP/2 request body', async () => {
     const response = await ask(await open(), post('/echo', { 'content-encoding': 'gzip' }), gzipSync('hello'));
     expect(response.bytes.toString()).toBe('hello');
   });
@@ -105,7 +105,7 @@ describe('HTTP/2 request', () => {
   test.each([
     ['a declared length', { 'content-length': bodyLimit + 1 }],
     ['no declared length', {}],
-  ])('refuses a body that is too large and has %s; other requests continue', async (_, headers) => {
+  ])('refuses a body that is too large and has %s, while other requests continue', async (_, headers) => {
     const opened = await open();
     const refused = await ask(opened, post('/echo', headers), Buffer.alloc(bodyLimit + 1));
     expect([refused.status, refused.json().code]).toEqual([413, 'body_too_large']);
@@ -116,17 +116,17 @@ describe('HTTP/2 request', () => {
     ['HEAD', '/text', 200, '9'],
     ['GET', '/no-content', 204, undefined],
     ['OPTIONS', '/preflight', 204, undefined],
-  ])('%s %s gets a response without a body', async (method, path, status, length) => {
+  ])('an HTTP/2 request %s %s gets a response without a body', async (method, path, status, length) => {
     const response = await ask(await open(), { ':method': method, ':path': path });
     expect([response.status, response.headers['content-length'], response.bytes.length]).toEqual([status, length, 0]);
   });
 
   test.each([
-    ['a path that resolves to another', { ':path': '/items/../describe' }, 400, 'invalid_path'],
+    ['a path that resolves to another path', { ':path': '/items/../describe' }, 400, 'invalid_path'],
     ['two hosts', { ':path': '/describe', ':authority': 'a', host: 'b' }, 400, 'invalid_head'],
     ['a malformed host', { ':path': '/describe', ':authority': 'a,b' }, 400, 'invalid_head'],
     ['a long head', { ':path': '/describe', 'x-long': 'a'.repeat(16_384) }, 431, undefined],
-  ])('refuses %s', async (_, headers, status, code) => {
+  ])('refuses an HTTP/2 request with %s', async (_, headers, status, code) => {
     const response = await ask(await open(), headers);
     expect([response.status, code && response.json().code]).toEqual([status, code]);
   });
@@ -138,7 +138,7 @@ describe('HTTP/2 request', () => {
     expect(await readResponse(stream)).toMatchObject({ status: 503, reset: constants.NGHTTP2_NO_ERROR });
   });
 
-  test('resets a stream whose body is shorter than declared', async () => {
+  test('resets a stream whose request body is shorter than declared', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo', { 'content-length': 3 }));
     const closed = waitForClose(stream);
@@ -147,7 +147,7 @@ describe('HTTP/2 request', () => {
     expect(stream.rstCode).not.toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  test('aborts the body of a client that disconnects', async () => {
+  test('aborts the request body of a client that disconnects', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo?left'));
     stream.write('a');
@@ -165,21 +165,21 @@ describe('HTTP/2 response in chunks', () => {
       return chunk.equals(Buffer.alloc(65_536, chunk[0]!)) ? chunk[0]! : undefined;
     });
 
-  test('sends all chunks, and then stops the body', async () => {
+  test('sends all chunks of a response, and then frees the body', async () => {
     const opened = await open();
     const response = await ask(opened, { ':path': '/pieces?whole' });
     expect(numbersIn(response.bytes)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
     expect((await ask(opened, { ':path': '/pieces/whole' })).json()).toEqual({ pieces: 20, stops: 1 });
   });
 
-  test('resets the stream if a chunk fails', async () => {
+  test('resets the stream if a chunk of the response fails', async () => {
     const opened = await open();
     const response = await ask(opened, { ':path': '/pieces?fails' });
     expect(response.reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
     expect((await ask(opened, { ':path': '/pieces/fails' })).json()).toEqual({ pieces: 3, stops: 1 });
   });
 
-  test('waits for the client, and stops the body when the client disconnects', async () => {
+  test('sends chunks only while the client reads, and frees the body when the client disconnects', async () => {
     const opened = await open({}, 65_535);
     const stream = begin(opened, { ':path': '/many-pieces?left' });
     stream.end();
@@ -189,7 +189,7 @@ describe('HTTP/2 response in chunks', () => {
     expect((await ask(opened, { ':path': '/pieces/left' })).json().pieces).toBeLessThan(100);
   });
 
-  test('sends no chunks for HEAD', async () => {
+  test('sends no chunks in the response to HEAD', async () => {
     const opened = await open();
     const response = await ask(opened, { ':method': 'HEAD', ':path': '/pieces?head' });
     expect([response.status, response.bytes.length]).toEqual([200, 0]);
@@ -198,7 +198,7 @@ describe('HTTP/2 response in chunks', () => {
 });
 
 describe('HTTP/2 guard', () => {
-  test('ends a request whose body is too slow; other requests continue', async () => {
+  test('ends an HTTP/2 request whose body is too slow, while other requests continue', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo'));
     stream.write('a');
@@ -210,7 +210,7 @@ describe('HTTP/2 guard', () => {
     expect([response.status, response.json().code]).toEqual([408, 'body_too_slow']);
   });
 
-  test('refuses the oldest of too many incomplete bodies', async () => {
+  test('refuses the oldest request if too many requests have incomplete bodies', async () => {
     const opened = await open({ maxBytes: 2.5 * bytesPerCall });
     const first = begin(opened, post('/echo'));
     const refused = readResponse(first);
@@ -224,7 +224,7 @@ describe('HTTP/2 guard', () => {
   test.each([
     ['to a complete request', { ':path': '/text' }],
     ['to a request whose body is not complete', post('/nowhere')],
-  ])('resets an unread response %s', async (_, headers) => {
+  ])('resets the stream of an unread response %s', async (_, headers) => {
     const opened = await open({}, 0);
     const stream = begin(opened, headers).resume();
     if (headers[':path'] === '/text') stream.end();
@@ -246,7 +246,7 @@ describe('TLS', () => {
     [['http/1.1'], 'HTTP/1.1 200'],
     [undefined, 'HTTP/1.1 200'],
     [['h2'], ''],
-  ])('a client with ALPN %j that sends HTTP/1.1 gets %j', async (protocols, firstBytes) => {
+  ])('a TLS client with ALPN %j that sends HTTP/1.1 gets %j', async (protocols, firstBytes) => {
     const { listener } = await open({ tls });
     const socket = connectTls({
       port: listener.port,
@@ -262,7 +262,7 @@ describe('TLS', () => {
     expect(await Promise.race([received, once(socket, 'close').then(() => '')])).toBe(firstBytes);
   });
 
-  test('a client with ALPN h2 gets an HTTP/2 response', async () => {
+  test('a TLS client with ALPN h2 gets an HTTP/2 response', async () => {
     const { listener } = await open({ tls });
     const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
     closers.push(() => session.destroy());

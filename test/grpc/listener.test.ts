@@ -21,7 +21,7 @@ const metricsMessage = encode('Metrics.MetricStat', metricsReport);
 
 let receiver: RecordingReports;
 let errors: unknown[];
-/** Milliseconds added to the clock by each reading. */
+/** Milliseconds by which each reading advances the clock. */
 let clockStep = 0;
 let listener: GrpcListener;
 const clients: Client[] = [];
@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe('gRPC report', () => {
-  it('a usage report gets a response with the number of its entries', async () => {
+  it('a usage report over gRPC gets a response with the number of its entries', async () => {
     const { code, response } = await call(connect({ 'grpc.primary_user_agent': 'sdk/1' }), sendStats, usageMessage);
     expect(code).toBe(0);
     expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 2 });
@@ -64,7 +64,7 @@ describe('gRPC report', () => {
     expect(sender).toMatchObject({ transport: 'grpc', userAgent: expect.stringMatching(/^sdk\/1 grpc-node-js/) });
   });
 
-  it('a metrics report gets a response with the number of its `stats`', async () => {
+  it('a metrics report over gRPC gets a response with the number of its `stats`', async () => {
     const metadata = { 'idempotency-key': 'once' };
     const { code, response } = await call(connect(), sendMetrics, metricsMessage, { metadata });
     expect(code).toBe(0);
@@ -74,19 +74,19 @@ describe('gRPC report', () => {
     ]);
   });
 
-  it('a report without entries gets a response with the number 0', async () => {
+  it('a report without entries over gRPC gets a response with the number 0', async () => {
     const { response } = await call(connect(), sendStats, encode('Usage.FeatureStat', { ...usageReport, stats: [] }));
     expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 0 });
   });
 
-  it('a compressed report is accepted', async () => {
+  it('a compressed report over gRPC is accepted', async () => {
     const { code } = await call(connect({ 'grpc.default_compression_algorithm': 2 }), sendStats, usageMessage);
     expect({ code, reports: receiver.reports.length }).toEqual({ code: 0, reports: 1 });
   });
 });
 
 describe('listenGrpc', () => {
-  it('serves with TLS when it has a certificate', async () => {
+  it('listenGrpc serves over TLS if it has a certificate', async () => {
     const folder = join(import.meta.dirname, '../http/support/tls');
     const tls = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
     const secure = await openGrpc({ tls });
@@ -101,7 +101,7 @@ describe('listenGrpc', () => {
     expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('fails with the address that cannot be bound and the reason, and prints nothing', async () => {
+  it('listenGrpc fails with the address that cannot be bound and the reason, and prints nothing', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { port } = listener;
     await expect(openGrpc({ port })).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: the address is in use`);
@@ -148,24 +148,24 @@ describe('refused gRPC call', () => {
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
-  it('a call is refused unread while the service accepts no data', async () => {
+  it('a call is refused before its message is read while the service accepts no data', async () => {
     receiver.closed = new Refusal('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({ code: 14, trailer: ['backpressure'] });
   });
 
   it.each([
-    ['truncated', usageMessage.subarray(0, -1), 'invalid_protobuf'],
+    ['that is truncated', usageMessage.subarray(0, -1), 'invalid_protobuf'],
     ['without a time', encode('Usage.FeatureStat', { ...usageReport, time: null }), 'invalid_time'],
     ['without a key', encode('Usage.FeatureStat', { ...usageReport, appKey: '' }), 'invalid_body'],
-  ])('a call whose message is %s ends as INVALID_ARGUMENT', async (_, message, code) => {
+  ])('a call with a message %s ends as INVALID_ARGUMENT', async (_, message, code) => {
     const result = await call(connect(), sendStats, message);
     expect(result.code).toBe(status.INVALID_ARGUMENT);
     expect(result.trailers.get('flagmeter-code')).toEqual([code]);
     expect(receiver.reports).toEqual([]);
   });
 
-  it('a failed call does not reveal the cause', async () => {
+  it('a failed gRPC call does not reveal the cause', async () => {
     receiver.refusal = new Error('a secret');
     const result = await call(connect(), sendStats, usageMessage);
     expect(result).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
@@ -202,7 +202,7 @@ describe('refused gRPC call', () => {
     expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
   });
 
-  it('a call during startup gets a retryable status', async () => {
+  it('a gRPC call during startup gets a retryable status', async () => {
     const starting = await openGrpc();
     listeners.push(starting);
     const client = openClient(`127.0.0.1:${starting.port}`);
@@ -214,7 +214,7 @@ describe('refused gRPC call', () => {
     });
   });
 
-  it('a call of an unknown operation ends as UNIMPLEMENTED', async () => {
+  it('a call of an unknown gRPC method ends as UNIMPLEMENTED', async () => {
     expect(await call(connect(), '/Usage.Usage/Nothing', usageMessage)).toMatchObject({ code: status.UNIMPLEMENTED });
   });
 });

@@ -43,7 +43,7 @@ async function ask(version: string, requests: readonly (object | Buffer)[]): Pro
 }
 
 describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
-  it('lists every service', async () => {
+  it('server reflection lists every service', async () => {
     const request = { listServices: '*', host: 'here' };
     const [response] = (await ask(version, [request])) as [Response];
     expect(response.listServicesResponse?.service.map(({ name }) => name)).toEqual([
@@ -57,7 +57,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
   });
 
   it.each([
-    ['the service', { fileContainingSymbol: 'Usage.Usage' }, ['usage.proto', 'google/protobuf/timestamp.proto']],
+    ['a service', { fileContainingSymbol: 'Usage.Usage' }, ['usage.proto', 'google/protobuf/timestamp.proto']],
     [
       'a method',
       { fileContainingSymbol: 'Metrics.Metrics.SendMetrics' },
@@ -68,8 +68,8 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
       { fileContainingSymbol: 'grpc.health.v1.HealthCheckResponse.ServingStatus' },
       ['grpc/health/v1/health.proto'],
     ],
-    ['a file', { fileByFilename: 'google/protobuf/timestamp.proto' }, ['google/protobuf/timestamp.proto']],
-  ])('describes the file of %s with its imports', async (_, request, names) => {
+    ['a file name', { fileByFilename: 'google/protobuf/timestamp.proto' }, ['google/protobuf/timestamp.proto']],
+  ])('server reflection describes the file of %s together with its imports', async (_, request, names) => {
     const [response] = (await ask(version, [request])) as [Response];
     const files = response.fileDescriptorResponse?.fileDescriptorProto.map((bytes) =>
       fromBinary(FileDescriptorProtoSchema, Buffer.from(bytes, 'base64')),
@@ -77,7 +77,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     expect(files?.map(({ name }) => name)).toEqual(names);
   });
 
-  it('reports unknown names as errors and continues', async () => {
+  it('server reflection responds to an unknown name with an error, and the stream continues', async () => {
     const responses = await ask(version, [
       { fileContainingSymbol: 'Usage.Nothing' },
       { fileByFilename: '../../etc/passwd' },
@@ -89,7 +89,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     expect(responses.map(({ errorResponse }) => errorResponse?.errorCode)).toEqual([5, 5, 5, 5, 3, undefined]);
   });
 
-  it('ends with INVALID_ARGUMENT on a malformed request', async () => {
+  it('a server reflection stream ends with INVALID_ARGUMENT after a malformed request', async () => {
     await expect(ask(version, [Buffer.from([0x0a])])).rejects.toMatchObject({ code: 3 });
   });
 });

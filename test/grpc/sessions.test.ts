@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Opens a listener whose time a test advances, and a connection to it. */
+/** Opens a listener whose clock the test advances, and a connection to it. */
 async function open() {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
@@ -40,7 +40,7 @@ async function beginWatch({ begin }: Pick<Awaited<ReturnType<typeof open>>, 'beg
 }
 
 describe('gRPC connection', () => {
-  it('a connection without calls is closed after 15 minutes, and its client gets a GOAWAY first', async () => {
+  it('a connection without calls is closed after 15 minutes, and its client first gets a GOAWAY', async () => {
     const { session, pass } = await open();
     const told = once(session, 'goaway');
     pass(15 * minute);
@@ -48,7 +48,7 @@ describe('gRPC connection', () => {
     await once(session, 'close');
   });
 
-  it('a connection is closed after an hour, plus 30 seconds for its calls to end', async () => {
+  it('a connection is closed after an hour, or 30 seconds later if it has open calls', async () => {
     const opened = await open();
     const stream = await beginWatch(opened);
     const told = once(opened.session, 'goaway');
@@ -80,7 +80,7 @@ describe('gRPC connection', () => {
   });
 });
 
-it('the listener is closed after calls in flight have ended', async () => {
+it('the gRPC listener closes after the open calls have ended', async () => {
   const opened = await open();
   const stream = opened.begin('/Usage.Usage/SendStats');
   stream.write(noMessage);

@@ -16,11 +16,11 @@ afterEach(async () => {
 
 test.each([
   ['of an unknown method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
-  ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 418, for: `POST ${path}` }],
+  ['with another content type', path, { 'content-type': 'text/plain' }, { ':status': 418, for: `POST ${path}` }],
   ['of gRPC-Web', path, { 'content-type': 'application/grpc-web+proto' }, { ':status': 418 }],
   ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
-  'a request %s gets an immediate response, and is closed even if its client does not end it',
+  'a request %s gets an immediate response, and its stream is closed even if the client does not end it',
   async (_, called, headers, responseHeaders) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);

@@ -3,7 +3,7 @@ import { Trailers } from '../../src/grpc/call.ts';
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Adds calls, and returns the numbers of the calls whose trailers were sent. */
+/** Adds calls. Returns the numbers of the calls whose trailers are sent, as they are sent. */
 function addCalls(trailers: Trailers, count: number): number[] {
   const sent: number[] = [];
   for (let n = 0; n < count; n += 1) trailers.add({ sendTrailers: () => sent.push(n) });
@@ -17,14 +17,14 @@ test('trailers of a few calls are sent together, in order, at the end of the eve
   expect(sent).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('trailers of many calls do not wait for the end of the event loop iteration', async () => {
+test('trailers of many calls are sent in groups of 64 before the end of the event loop iteration', async () => {
   const sent = addCalls(new Trailers(), 130);
   expect(sent).toHaveLength(128);
   await immediate();
   expect(sent).toEqual(Array.from({ length: 130 }, (_, n) => n));
 });
 
-test('trailers of later event loop iterations are sent as well', async () => {
+test('trailers are sent in each of several event loop iterations', async () => {
   const trailers = new Trailers();
   for (let turn = 0; turn < 3; turn += 1) {
     const sent = addCalls(trailers, 1);

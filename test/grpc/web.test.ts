@@ -42,7 +42,7 @@ beforeEach(() => {
 afterAll(() => listener.close(0));
 
 describe('gRPC-Web report, sent by Connect', () => {
-  it('a usage report gets a response with the number of its entries', async () => {
+  it('a usage report over gRPC-Web gets a response with the number of its entries', async () => {
     const headers = { 'user-agent': 'sdk/1', 'idempotency-key': 'once' };
     const { response } = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport), {
       headers,
@@ -56,7 +56,7 @@ describe('gRPC-Web report, sent by Connect', () => {
     ]);
   });
 
-  it('a metrics report gets a response with the number of its `stats`', async () => {
+  it('a metrics report over gRPC-Web gets a response with the number of its `stats`', async () => {
     const message = parseMessage('Metrics.MetricStat', metricsReport);
     const { response } = await callByWeb(url, metricsService, message, { timeoutMs: 60_000 });
     expect(toJson(registry.getMessage('Metrics.MetricResult')!, response!)).toEqual({ count: 1 });
@@ -69,7 +69,7 @@ describe('gRPC-Web report, sent by Connect', () => {
     ['body_too_large', 'ResourceExhausted'],
     ['rate_limited', 'ResourceExhausted'],
     ['backpressure', 'Unavailable'],
-  ])('a report refused with %s ends as %s', async (code, status) => {
+  ])('a report over gRPC-Web that is refused with %s ends as %s', async (code, status) => {
     receiver.refusal = new Refusal(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
     const result = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport));
     expect(result).toMatchObject({ status, message: '100 % ünlucky\r\ngrpc-status: 0' });
@@ -78,7 +78,7 @@ describe('gRPC-Web report, sent by Connect', () => {
     expect(readRetryInfo(details).seconds).toBe(2);
   });
 
-  it('a failed report does not reveal the cause', async () => {
+  it('a failed report over gRPC-Web does not reveal the cause', async () => {
     receiver.refusal = new Error('a secret');
     const result = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport));
     expect(result).toMatchObject({ status: 'Internal', message: expect.not.stringContaining('secret') });
@@ -118,7 +118,7 @@ async function readTrailers(response: Response): Promise<string> {
 
 describe('gRPC-Web', () => {
   it.each(['application/grpc-web', 'application/grpc-web+proto', 'Application/gRPC-Web; charset=utf-8'])(
-    'accepts %s and responds in binary',
+    'accepts the content type %s and responds in binary',
     async (contentType) => {
       const response = await post(frame(usageMessage), { 'content-type': contentType });
       expect(response.status).toBe(200);
@@ -138,7 +138,7 @@ describe('gRPC-Web', () => {
       'several padded segments',
       chunks.map((each) => each.toString('base64')).join(''),
     ],
-  ])('accepts %s in %s and responds in base64', async (contentType, _, body) => {
+  ])('accepts the content type %s with %s and responds in base64', async (contentType, _, body) => {
     const response = await post(body, { 'content-type': contentType });
     expect(response.headers.get('content-type')).toBe('application/grpc-web-text+proto');
     const { message, trailers } = splitFrames(Buffer.from(await response.text(), 'base64'));
@@ -147,7 +147,7 @@ describe('gRPC-Web', () => {
     expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
   });
 
-  it('accepts a compressed body', async () => {
+  it('accepts a gRPC-Web request with a compressed body', async () => {
     const response = await post(gzipSync(frame(usageMessage)), { 'content-encoding': 'gzip' });
     expect(await readTrailers(response)).toBe('grpc-status: 0\r\n');
   });
@@ -165,11 +165,11 @@ describe('gRPC-Web', () => {
     ['no frame', Buffer.alloc(0)],
     ['a frame truncated in its head', Buffer.from([0, 0, 0])],
     ['a truncated frame', frame(usageMessage).subarray(0, -1)],
-    ['a length of 4 GiB', Buffer.from([0, 255, 255, 255, 255, 1])],
+    ['a frame with a length of 4 GiB', Buffer.from([0, 255, 255, 255, 255, 1])],
     ['two messages', Buffer.concat([frame(usageMessage), frame(usageMessage)])],
-    ['trailers', frame(Buffer.from('a: b'), 0x80)],
+    ['trailers only', frame(Buffer.from('a: b'), 0x80)],
     ['a malformed message', frame(Buffer.from('{}'))],
-  ])('refuses %s with INVALID_ARGUMENT', async (_, body) => {
+  ])('refuses a gRPC-Web body of %s with INVALID_ARGUMENT', async (_, body) => {
     const response = await post(body);
     expect(response.status).toBe(200);
     expect(await readTrailers(response)).toMatch(
@@ -178,16 +178,16 @@ describe('gRPC-Web', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])('refuses the text %s', async (body) => {
+  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])('refuses the base64 %s', async (body) => {
     const response = await post(body, { 'content-type': 'application/grpc-web-text' });
     const { trailers } = splitFrames(Buffer.from(await response.text(), 'base64'));
     expect(trailers).toContain('grpc-status: 3\r\n');
   });
 
   it.each([
-    ['with its encoding', { 'grpc-encoding': 'gzip' }],
-    ['without a header', {}],
-  ])('accepts a compressed message %s', async (_, headers) => {
+    ['with grpc-encoding', { 'grpc-encoding': 'gzip' }],
+    ['without grpc-encoding', {}],
+  ])('accepts a compressed gRPC-Web message %s', async (_, headers) => {
     const trailers = await readTrailers(await post(frame(gzipSync(usageMessage), 1), headers));
     expect(trailers).toBe('grpc-status: 0\r\n');
     expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
@@ -197,14 +197,14 @@ describe('gRPC-Web', () => {
     ['that has an unknown encoding', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
     ['that is truncated', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
     ['that is too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
-  ])('refuses a compressed message %s', async (_, headers, message, status, code) => {
+  ])('refuses a compressed gRPC-Web message %s', async (_, headers, message, status, code) => {
     const trailers = await readTrailers(await post(frame(message, 1), headers));
     expect(trailers).toContain(`grpc-status: ${status}\r\n`);
     expect(trailers).toContain(`flagmeter-code: ${code}\r\n`);
     expect(receiver.told).toMatchObject([{ code }]);
   });
 
-  it('identifies its sender by the header UA', async () => {
+  it('identifies the sender of a gRPC-Web report by the header UA', async () => {
     await post(frame(usageMessage), { ua: 'flags-dotnet/2', 'user-agent': 'grpc-dotnet' });
     expect(receiver.reports).toMatchObject([{ sender: { userAgent: 'flags-dotnet/2' } }]);
   });
@@ -212,7 +212,7 @@ describe('gRPC-Web', () => {
   it.each([
     ['application/grpc-web', (message: Buffer) => frame(message)],
     ['application/grpc-web-text', (message: Buffer) => frame(message).toString('base64')],
-  ])('accepts a message of the maximum size as %s, and refuses a larger one', async (contentType, body) => {
+  ])('accepts a message of the maximum size as %s, and refuses a larger message', async (contentType, body) => {
     const room = maxReport - usageMessage.length - 4;
     const padded = (length: number) =>
       Buffer.concat([
@@ -234,18 +234,18 @@ describe('gRPC-Web', () => {
     ['0m', 4],
     ['99999999H', 0],
     ['soon', 3],
-  ])('honours the timeout %s', async (timeout, status) => {
+  ])('applies the grpc-timeout %s of a gRPC-Web call', async (timeout, status) => {
     const trailers = await readTrailers(await post(frame(usageMessage), { 'grpc-timeout': timeout }));
     expect(trailers).toContain(`grpc-status: ${status}\r\n`);
     expect(receiver.reports).toHaveLength(status === 0 ? 1 : 0);
   });
 
-  it('refuses unread calls while no data can be accepted', async () => {
+  it('refuses gRPC-Web calls before reading them while no data can be accepted', async () => {
     receiver.closed = new Refusal('store_unavailable', 'full', 5);
     expect(await readTrailers(await post('x'))).toContain('grpc-status: 14\r\n');
   });
 
-  it('sends no CORS headers in responses and preflights', async () => {
+  it('sends no CORS headers in responses to gRPC-Web calls and their preflights', async () => {
     const headers = { origin: 'https://app.example.com' };
     const preflight = await fetch(`${url}/Usage.Usage/SendStats`, { method: 'OPTIONS', headers });
     expect(preflight.status).toBe(204);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { BodyDeadlines } from '../../src/http/engines/limits.ts';
 
-/** Simulates a body that receives this many bytes each second. @returns the second in which it misses its deadline */
+/** Simulates a body that receives this many bytes a second. @returns the second in which the body is given up */
 function givenUpAfter(bytesPerSecond: number, isRefused = false, seconds = 2_000): number | undefined {
   const deadlines = new BodyDeadlines();
   let given: number | undefined;
@@ -21,7 +21,7 @@ test.each([
   ['a byte a second', 1, 31],
   ['1 KiB a second', 1_024, 61],
   ['4 kB a second', 4_000, undefined],
-])('a body that receives %s is aborted only if it is too slow', (_, bytesPerSecond, second) => {
+])('a body that receives %s has 30 seconds, and one more second per 2 KiB', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond)).toBe(second);
 });
 
@@ -29,11 +29,11 @@ test.each([
   ['nothing', 0, 6],
   ['1 KiB a second', 1_024, 11],
   ['4 kB a second', 4_000, undefined],
-])('a refused body that receives %s has an earlier deadline', (_, bytesPerSecond, second) => {
+])('a refused body that receives %s has an earlier deadline than other bodies', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond, true)).toBe(second);
 });
 
-test('a refused body is aborted a few seconds after a burst', () => {
+test('a refused body is aborted a few seconds after its last bytes, however many it received', () => {
   const deadlines = new BodyDeadlines();
   const body = { received: 10_000_000, isRefused: true, giveUp: vi.fn() };
   deadlines.begin(body);

@@ -15,7 +15,7 @@ describe('BodyInbox', () => {
     await expect(late.read(10, undefined)).rejects.toMatchObject({ code: 'body_too_large' });
   });
 
-  it('accepts a body exactly as large as the limit', async () => {
+  it('accepts a body that is exactly as large as the limit', async () => {
     const inbox = new BodyInbox(tap);
     inbox.push(Buffer.from('12345'), false);
     inbox.push(Buffer.from('67890'), true);

@@ -12,16 +12,16 @@ const hello = Buffer.from('hello');
 const packed = gzipSync(hello);
 
 describe('readBody', () => {
-  it.each([undefined, '', 'identity', 'Identity'])('returns the body unchanged with encoding %j', async (encoding) => {
+  it.each([undefined, '', 'identity', 'Identity'])('returns a body with encoding %j unchanged', async (encoding) => {
     expect(await read(hello, encoding)).toBe(hello);
   });
 
-  it('returns the promise of the HTTP engine if there is nothing to decode', () => {
+  it('returns the promise of the HTTP engine for a body without a content encoding', () => {
     const promise = Promise.resolve(hello);
     expect(readBody({ ...fakeRequest({}), body: () => promise }, limit)).toBe(promise);
   });
 
-  it('decompresses to the original, or refuses a body larger than the limit', async () => {
+  it('decompresses a body to its original, or refuses a body that is larger than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2 * limit }),
@@ -35,16 +35,16 @@ describe('readBody', () => {
     );
   });
 
-  it('refuses one byte over the limit after decompression', async () => {
+  it('refuses a body that is one byte over the limit after decompression', async () => {
     expect(await read(gzipSync(Buffer.alloc(limit)), 'gzip')).toHaveLength(limit);
     await expect(read(gzipSync(Buffer.alloc(limit + 1)), 'gzip')).rejects.toThrow(refused('body_too_large'));
   });
 
-  it('accepts gzip in several members (RFC 1952 §2.2)', async () => {
+  it('accepts a gzip body of several members (RFC 1952 §2.2)', async () => {
     expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
   });
 
-  it('allows a gzip body to be slightly longer than the limit of its content', async () => {
+  it('accepts a gzip body that is slightly longer than the limit of its content', async () => {
     const limits: number[] = [];
     const body = (most: number) => {
       limits.push(most);
@@ -72,17 +72,17 @@ describe('readBody', () => {
     ['damaged in its checksum', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)])],
     ['not gzip', hello],
     ['zlib', deflateSync(hello)],
-  ])('refuses gzip that is %s', async (_, body) => {
+  ])('refuses a gzip body that is %s', async (_, body) => {
     await expect(read(body, 'gzip')).rejects.toThrow(refused('invalid_content_encoding'));
   });
 
-  it.each(['br', 'deflate', 'gzip, gzip', 'gzip,identity'])('refuses the encoding %j', async (encoding) => {
+  it.each(['br', 'deflate', 'gzip, gzip', 'gzip,identity'])('refuses the content encoding %j', async (encoding) => {
     await expect(read(packed, encoding)).rejects.toThrow(refused('invalid_content_encoding'));
   });
 });
 
 describe('decodeText', () => {
-  it('decodes UTF-8', () => {
+  it('decodeText decodes UTF-8', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(decodeText(Buffer.from(`x${text}`))).toBe(`x${text}`);
@@ -90,26 +90,26 @@ describe('decodeText', () => {
     );
   });
 
-  it('omits one byte order mark', () => {
+  it('decodeText omits one byte order mark at the beginning', () => {
     expect(decodeText(Buffer.from('\uFEFF\uFEFF{}'))).toBe('\uFEFF{}');
   });
 
-  it.each(['ff', 'c080', 'e282', 'eda080', 'f4908080', '80'])('refuses the bytes %s', (hex) => {
+  it.each(['ff', 'c080', 'e282', 'eda080', 'f4908080', '80'])('decodeText refuses the bytes %s', (hex) => {
     expect(() => decodeText(Buffer.from(hex, 'hex'))).toThrow(refused('invalid_encoding'));
     expect(decodeText(hello)).toBe('hello');
   });
 });
 
 describe('parseJson', () => {
-  it('parses JSON', () => {
+  it('parseJson parses JSON', () => {
     expect(parseJson('{"a":[1,null]}')).toEqual({ a: [1, null] });
   });
 
-  it.each(['', '{', '{} x', "{'a':1}", 'undefined', '[1,]'])('refuses %j', (text) => {
+  it.each(['', '{', '{} x', "{'a':1}", 'undefined', '[1,]'])('parseJson refuses the text %j', (text) => {
     expect(() => parseJson(text)).toThrow(refused('invalid_json'));
   });
 
-  it('refuses malformed JSON without quoting it', () => {
+  it('parseJson refuses malformed JSON without quoting it', () => {
     let refusal: unknown;
     try {
       parseJson('{"clientSecret": hush}');

@@ -18,7 +18,7 @@ describe('contentTypeCheck', () => {
     'application/json; foo="b;a, \\"r"; charset=utf-8;; v=1',
     'application/json; profile="https://example.com/charset=latin1"',
     'application/json; foo=""',
-  ])('accepts `%s`', (value) => {
+  ])('contentTypeCheck accepts the header `%s`', (value) => {
     expect(() => check(value)).not.toThrow();
   });
 
@@ -41,7 +41,7 @@ describe('contentTypeCheck', () => {
     'application/json; foo=bar baz',
     'application/json; foo=b\u00e4r',
     `application/json${';'.repeat(10_000)}x`,
-  ])('refuses `%s`', (value) => {
+  ])('contentTypeCheck refuses the header `%s`', (value) => {
     expect(() => check(value)).toThrow(
       expect.objectContaining({
         code: 'invalid_content_type',

@@ -17,7 +17,7 @@ describe.concurrent(engine.name, () => {
   for (const suite of [...suites, chunkedReplies, pipelining]) suite(target);
 });
 
-/** Listeners that forward to another thread. Their responses are never chunked or immediate, which skips two suites. */
+/** Listeners that forward to another thread. Two suites do not apply, as no response is chunked or immediate. */
 describe.concurrent(`${engine.name}, forwarding`, () => {
   const target = openTarget(startWith(relayed(engine)));
   for (const suite of suites) suite(target);

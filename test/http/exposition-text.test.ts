@@ -3,7 +3,7 @@ import { expositionText } from '../../src/http/exposition.ts';
 import { Histogram } from '../../src/runtime/histogram.ts';
 import { parseExposition } from '../support/exposition.ts';
 
-test('writes every type with its help text', async () => {
+test('expositionText writes metrics of every type with their help texts', async () => {
   const histogram = new Histogram([0.5, 2]);
   for (const value of [0.1, 0.5, 1, 9]) histogram.observe(value);
   const text = await expositionText([
@@ -33,7 +33,7 @@ d_seconds_count{route="/"} 4
 `);
 });
 
-test('a label value cannot break a line and is restored when parsed', async () => {
+test('expositionText escapes label values, so that a parser restores them', async () => {
   const label = 'a"b\\c\nd{}=,é';
   const text = await expositionText([{ name: 'm', type: 'gauge', help: '', read: () => [[{ label }, 1]] }]);
   expect(parseExposition(text).samples).toEqual([{ name: 'm', labels: { label }, value: 1 }]);
@@ -45,7 +45,7 @@ test.each([
   [Number.NaN, 'Nan'],
   [1e21, '1e+21'],
   [-0.5, '-0.5'],
-])('formats the number %s as %s', async (value, written) => {
+])('expositionText formats the number %s as %s', async (value, written) => {
   const text = await expositionText([{ name: 'm', type: 'gauge', help: '', read: () => value }]);
   expect(text).toContain(`\nm ${written}\n`);
 });

@@ -4,7 +4,7 @@ import { exposition } from '../../src/http/exposition.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-/** Opens `GET /metrics` of one counter, which counts its readings. */
+/** Opens `GET /metrics` with one counter, which counts how often it is read. */
 function open(mayRead = true) {
   const state = { now: 0, reads: 0, fails: false };
   const counter = {
@@ -22,7 +22,7 @@ function open(mayRead = true) {
   return { state, ask: async () => dispatch(fakeRequest({ method: 'GET', path: '/metrics' })) };
 }
 
-test('requests within a second get the same text', async () => {
+test('requests for the metrics within a second get the same text', async () => {
   const { state, ask } = open();
   const responses = await Promise.all([ask(), ask()]);
   state.now = 999;
@@ -33,7 +33,7 @@ test('requests within a second get the same text', async () => {
   expect((await ask()).body).toContain('reads_total 2');
 });
 
-test('a failure is not cached', async () => {
+test('a failure to read the metrics is not cached', async () => {
   const { state, ask } = open();
   state.fails = true;
   expect((await ask()).status).toBe(500);
@@ -41,7 +41,7 @@ test('a failure is not cached', async () => {
   expect((await ask()).status).toBe(200);
 });
 
-test('a refusal mentions --ops-listen, and no text is generated', async () => {
+test('a refusal of the metrics mentions --ops-listen, and the metrics are not read', async () => {
   const { state, ask } = open(false);
   const { status, body } = await ask();
   expect({ status, reads: state.reads }).toEqual({ status: 404, reads: 0 });

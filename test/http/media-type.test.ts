@@ -15,6 +15,6 @@ test.each([
   ['text/html, */*;q=0.1', 'application/json'],
   ['image/png', 'application/json'],
   ['text/csv;q=2', 'application/json'],
-])('the media type for Accept %j is %s', (header, type) => {
+])('typeFor selects, for the Accept header %j, the type %s', (header, type) => {
   expect(typeFor(header, ['application/json', 'text/csv', 'application/x-ndjson'])).toBe(type);
 });

@@ -11,7 +11,7 @@ describe('portHolder', () => {
     ['0.0.0.0', '127.0.0.1'],
     ['::1', '::1'],
     ['::', '127.0.0.1'],
-  ])('finds the process of a server on %s by the address %s', async (host, asked) => {
+  ])('portHolder finds the process of a server on %s by the address %s', async (host, asked) => {
     const server = createServer().listen(0, host);
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -20,7 +20,7 @@ describe('portHolder', () => {
     expect(portHolder(asked, port)).toBeUndefined();
   });
 
-  test('ignores a process that holds the port of another address', async () => {
+  test('portHolder ignores a process that listens on the same port of another address', async () => {
     const server = createServer().listen(0, '127.0.0.2');
     await new Promise((resolve) => server.once('listening', resolve));
     expect(portHolder('127.0.0.1', (server.address() as AddressInfo).port)).toBeUndefined();
@@ -41,6 +41,6 @@ test('listeningIn reads only sockets in state LISTEN, of IPv4 and IPv6', () => {
   ]);
 });
 
-test('listeningIn reads no sockets from any other text', () => {
+test('listeningIn finds no sockets in a text of another format', () => {
   fc.assert(fc.property(fc.string(), (text) => listeningIn(text).length === 0));
 });

@@ -32,15 +32,15 @@ describe('parseQuery', () => {
         ['constructor', '2'],
       ],
     ],
-  ])('reads %j', (query, expected) => {
+  ])('parseQuery reads the query %j', (query, expected) => {
     expect([...parseQuery(query)]).toEqual(expected);
   });
 
-  it.each(['a=%', 'a=%1', 'a=%zz', '%ff=1', 'a=%c3', 'a=%ed%a0%80'])('refuses %j', (query) => {
+  it.each(['a=%', 'a=%1', 'a=%zz', '%ff=1', 'a=%c3', 'a=%ed%a0%80'])('parseQuery refuses %j', (query) => {
     expect(() => parseQuery(query)).toThrow(expect.objectContaining({ code: 'invalid_query' }));
   });
 
-  it('reads the output of URLSearchParams', () => {
+  it('parseQuery reads the output of URLSearchParams', () => {
     const text = fc.string({ unit: 'grapheme' });
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
@@ -49,7 +49,7 @@ describe('parseQuery', () => {
     );
   });
 
-  it('throws only refusals', () => {
+  it('parseQuery throws only refusals', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('%', '&', '=', '+', '2', 'f', 'c', '3', 'é') }), (query) => {
         try {

@@ -20,7 +20,7 @@ describe(`refused body (${engine.name})`, () => {
   it.each([
     ['a declared length', declare('/echo', rest.length), rest],
     ['chunks', chunkedHead('/echo') + chunk('a'.repeat(bodyLimit + 1)), `${chunk(rest)}0\r\n\r\n`],
-  ])('the connection stays open while a slow client sends the rest, with %s', async (_, begin, end) => {
+  ])('the connection stays open while a slow client sends the rest of a body with %s', async (_, begin, end) => {
     const client = await open();
     client.write(begin);
     expect(await client.status()).toBe(413);
@@ -32,7 +32,7 @@ describe(`refused body (${engine.name})`, () => {
     expect(await client.ended).toBe('closed');
   });
 
-  it('the connection closes when the client has been silent', async () => {
+  it('the connection of a refused body closes when the client stops sending', async () => {
     const client = await open();
     client.write(declare('/echo', 1e9));
     expect(await client.status()).toBe(413);

@@ -5,7 +5,7 @@ import type { Dispatch, HttpResponse } from '../../src/http/types.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-/** Opens both ends in this thread. */
+/** Opens a `Forwarder` and its `Receiver`, both in this thread. */
 function open(dispatch: Dispatch) {
   const { port1, port2 } = new MessageChannel();
   const findAddress = (connected: string) => `${connected} seen by the main thread`;
@@ -19,7 +19,7 @@ function open(dispatch: Dispatch) {
 
 const unread = () => Promise.reject(new Error('the body is not read'));
 
-test('a request gets a response with the address that the main thread determines', async () => {
+test('a forwarded request gets a response, and its client address is determined by the main thread', async () => {
   const { forwarder } = open(({ method, path, query, remoteAddress }) => ({
     status: 200,
     headers: { 'content-type': 'text/plain' },
@@ -35,14 +35,14 @@ test('a request gets a response with the address that the main thread determines
   });
 });
 
-test('the main thread gets every header, regardless of its name', async () => {
+test('the main thread gets every header of a forwarded request, regardless of its name', async () => {
   const { forwarder } = open((request) => ({ status: 200, body: JSON.stringify([...request.headers()]) }));
   const headers = JSON.parse('{"__proto__":"a","constructor":"b","x-c":"c, d"}');
   const { body } = await forwarder.forward(fakeRequest({ headers }));
   expect(JSON.parse(body as string)).toEqual(Object.entries(headers));
 });
 
-test('a body that the thread has already read is passed on, within its limit and budget', async () => {
+test('a body that the front-end thread has already read is forwarded, within its limit and budget', async () => {
   const budget = new LargeBodies(10_000);
   const { forwarder } = open(async (request) => {
     const body = await request.body(9_000, budget).catch((error: Error) => error);
@@ -61,7 +61,7 @@ test('a body that the thread has already read is passed on, within its limit and
   expect(budget.held).toBe(5_000);
 });
 
-test('a view is sent to the other thread without the memory around the view', async () => {
+test('only the bytes of a body, and not the buffer around them, are sent to the main thread', async () => {
   const { forwarder } = open(async (request) => ({ status: 200, body: await request.body(10) }));
   const body = new Uint8Array(new ArrayBuffer(1_000), 10, 3).fill(7);
   const response = await forwarder.forward(fakeRequest({ body }));
@@ -69,7 +69,7 @@ test('a view is sent to the other thread without the memory around the view', as
   expect([[...sent], sent.buffer.byteLength]).toEqual([[7, 7, 7], 3]);
 });
 
-test('every request fails immediately if the main thread stops', async () => {
+test('every forwarded request fails immediately if the main thread stops', async () => {
   const { forwarder, closeMain } = open(never);
   const pending = forwarder.forward(fakeRequest({}));
   closeMain();
@@ -77,7 +77,7 @@ test('every request fails immediately if the main thread stops', async () => {
   expect((await forwarder.forward(fakeRequest({}))).status).toBe(503);
 });
 
-test("the bodies of a thread's clients fail if the thread stops", async () => {
+test('the bodies of forwarded requests fail if their front-end thread stops', async () => {
   let failed = (_: string) => {};
   const gone = new Promise<string>((resolve) => {
     failed = resolve;

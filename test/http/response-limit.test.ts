@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { limitPerTurn } from '../../src/http/response-limit.ts';
 import type { HttpResponse, Request } from '../../src/http/types.ts';
 
-/** Opens a dispatch that responds to two requests per event loop iteration. Iterations end on command of the test. */
+/** Opens a dispatch that responds to two requests per event loop iteration. The test ends each iteration. */
 function open() {
   const ends: (() => void)[] = [];
   const seen: string[] = [];
@@ -30,7 +30,7 @@ async function settle(): Promise<void> {
   for (let n = 0; n < 10; n += 1) await Promise.resolve();
 }
 
-test('all responses above the limit of an event loop iteration wait for the next one', async () => {
+test('all requests above the limit of an event loop iteration wait for the next iteration', async () => {
   const { send, seen, answered, endTurn } = open();
   for (const path of ['a', 'b', 'c', 'd', 'e']) void send(path);
   await settle();

@@ -9,13 +9,13 @@ test('commonHeaders finds the shared headers to which a request id was added', (
   expect(commonHeaders(headers)).toBe(shared);
 });
 
-test('a copy of shared headers is ordinary, so that headers added to the copy are not lost', () => {
+test('a copy of shared headers is an ordinary object, so that added headers are not lost', () => {
   const headers = { ...withRequestId(shared, 'id'), vary: 'Origin' };
   expect(headers).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id', vary: 'Origin' });
   expect(commonHeaders(headers)).toBeUndefined();
 });
 
-test('other headers with a request id are ordinary', () => {
+test('headers that are not shared become an ordinary object with the request id', () => {
   expect(withRequestId({ allow: 'GET' }, 'id')).toEqual({ allow: 'GET', 'x-request-id': 'id' });
   expect(withRequestId(undefined, 'id')).toEqual({ 'x-request-id': 'id' });
   expect(commonHeaders(withRequestId({ ...shared }, 'id'))).toBeUndefined();

@@ -41,12 +41,12 @@ describe('createRouter', () => {
     ['GET', '/users/a/keys', { name: 'GET /users/:id/keys', id: 'a' }],
     ['GET', '/users/me/keys/k', { name: 'GET /users/:id/keys/:key', id: 'me', key: 'k' }],
     ['DELETE', '/users/fixed/x', { name: 'DELETE /:any/fixed/:last', any: 'users', last: 'x' }],
-  ])('routes %s %s', (method, path, expected) => {
+  ])('createRouter finds the route for %s %s', (method, path, expected) => {
     expect(parseBody(ask(method, path))).toEqual(expected);
   });
 
   it.each(['', '/users', '/users/', '/users//keys', '/users/a/keys/', '//', '/api/telemetry/', '/__proto__'])(
-    'finds no route for %j',
+    'createRouter finds no route for %j',
     (path) => {
       const response = ask('GET', path);
       expect([response.status, parseBody(response).code]).toEqual([404, 'not_found']);
@@ -59,7 +59,7 @@ describe('createRouter', () => {
     ['POST', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
     ['get', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
     ['__proto__', '/', 'GET, HEAD, OPTIONS'],
-  ])('refuses %s %s and returns the allowed methods', (method, path, allow) => {
+  ])('createRouter refuses %s %s and returns the allowed methods', (method, path, allow) => {
     const response = ask(method, path);
     expect([response.status, parseBody(response).code, response.headers?.['allow']]).toEqual([
       405,
@@ -68,11 +68,11 @@ describe('createRouter', () => {
     ]);
   });
 
-  it('responds to OPTIONS with the allowed methods', () => {
+  it('createRouter responds to OPTIONS with the allowed methods', () => {
     expect(ask('OPTIONS', '/users/you')).toEqual({ status: 204, headers: { allow: 'GET, PATCH, HEAD, OPTIONS' } });
   });
 
-  it('passes OPTIONS to an OPTIONS route', () => {
+  it('createRouter passes an OPTIONS request to an OPTIONS route', () => {
     const own = createRouter([route('POST', '/x'), route('OPTIONS', '/x')]);
     expect(parseBody(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as HttpResponse)).toEqual({
       name: 'OPTIONS /x',
@@ -80,13 +80,13 @@ describe('createRouter', () => {
     expect((own(fakeRequest({ method: 'GET', path: '/x' })) as HttpResponse).headers?.['allow']).toBe('POST, OPTIONS');
   });
 
-  it('refuses OPTIONS for a route with noOptions', () => {
+  it('createRouter refuses OPTIONS for a route with noOptions', () => {
     const none = createRouter([{ ...route('POST', '/x'), noOptions: true }]);
     const response = none(fakeRequest({ method: 'OPTIONS', path: '/x' })) as HttpResponse;
     expect([response.status, response.headers?.['allow']]).toEqual([405, 'POST']);
   });
 
-  it('decodes any encoded parameter', () => {
+  it('createRouter decodes any percent-encoded path parameter', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
         expect(parseBody(ask('GET', `/users/${encodeURIComponent(id)}/keys`))).toMatchObject({ id });
@@ -94,12 +94,12 @@ describe('createRouter', () => {
     );
   });
 
-  it.each(['%', '%4', '%zz', '%ff', '%c3', '%ed%a0%80'])('refuses the parameter %s', (id) => {
+  it.each(['%', '%4', '%zz', '%ff', '%c3', '%ed%a0%80'])('createRouter refuses the path parameter %s', (id) => {
     const response = ask('GET', `/users/${id}`);
     expect([response.status, parseBody(response).code]).toEqual([400, 'invalid_path']);
   });
 
-  it('rejects two routes for one method and path', () => {
+  it('createRouter rejects two routes for one method and path', () => {
     const twice = [route('GET', '/users/:id'), route('GET', '/users/:user')];
     expect(() => createRouter(twice)).toThrow('Cannot route GET /users/:user: already routed');
   });
@@ -122,13 +122,13 @@ describe('handler', () => {
     ['rejects', () => Promise.reject(error)],
   ];
 
-  it('a synchronous handler stays synchronous', () => {
+  it('the router returns the response of a synchronous handler synchronously', () => {
     const response = { status: 202 };
     expect(run(() => response)).toBe(response);
   });
 
   it.each(failing(new Refusal('rate_limited', 'Wait', 1.2)))(
-    'a handler that %s a refusal responds with a problem document',
+    'if a handler %s with a refusal, the response is a problem document',
     async (_, handle) => {
       const response = await run(handle);
       expect(response.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });
@@ -138,7 +138,7 @@ describe('handler', () => {
   );
 
   it.each(failing(new Error('cause')))(
-    'a handler that %s any other error responds with 500, and the error is reported',
+    'if a handler %s with any other error, the response is 500, and the error is reported',
     async (_, handle) => {
       const response = await run(handle);
       expect([response.status, parseBody(response).code]).toEqual([500, 'internal']);
@@ -148,7 +148,7 @@ describe('handler', () => {
   );
 
   it.each(failing(new DisconnectError()))(
-    'a handler that %s because the client disconnected is not reported',
+    'if a handler %s because the client disconnected, no error is reported',
     async (_, handle) => {
       await run(handle);
       expect(failures).toEqual([]);
@@ -156,7 +156,7 @@ describe('handler', () => {
   );
 });
 
-it('a failure is logged with its route and the id that the client gets', async () => {
+it('a failed request is reported with its route and the request id that the client gets', async () => {
   const told: unknown[] = [];
   const router = createRouter([{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }], {
     ids: new RequestIds((length) => Buffer.alloc(length, 7)),

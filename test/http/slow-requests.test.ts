@@ -28,7 +28,7 @@ function openRouter(fromMs: number) {
   return { lines, ask, pass: (ms: number) => (now += ms) };
 }
 
-test('logs a slow request with its route and the id in its response', async () => {
+test('a slow request is logged with its route and the request id of its response', async () => {
   const { lines, ask } = openRouter(100);
   await ask(99);
   expect(lines).toEqual([]);
@@ -49,13 +49,13 @@ test('logs a slow request with its route and the id in its response', async () =
   ]);
 });
 
-test('logs a slow request with the request id that the client sent', async () => {
+test('a slow request is logged with the request id that the client sent', async () => {
   const { lines, ask } = openRouter(100);
   await ask(100, 'from-a-proxy');
   expect(lines).toMatchObject([{ requestId: 'from-a-proxy' }]);
 });
 
-test('logs one slow request a second, and the number of other slow requests', async () => {
+test('one slow request a second is logged, with the number of other slow requests', async () => {
   const { lines, ask, pass } = openRouter(100);
   for (let at = 0; at < 5; at += 1) await ask(100);
   expect(lines).toHaveLength(1);
@@ -65,7 +65,7 @@ test('logs one slow request a second, and the number of other slow requests', as
   expect(lines[1]).toMatchObject({ others: 4 });
 });
 
-test('logs no slow requests with the threshold 0', async () => {
+test('no slow requests are logged if the threshold is 0', async () => {
   const { lines, ask } = openRouter(0);
   await ask(1e9);
   expect(lines).toEqual([]);

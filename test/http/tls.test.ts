@@ -8,7 +8,7 @@ const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, i
 const good = { certFile: pem('cert'), keyFile: pem('key') };
 
 describe('readTls', () => {
-  it('loads a matching certificate and key', () => {
+  it('readTls loads a matching certificate and key', () => {
     expect(Object.values(readTls(good)).every((text) => text.startsWith('-----BEGIN '))).toBe(true);
   });
 
@@ -23,7 +23,7 @@ describe('readTls', () => {
       { keyFile: '/nowhere/key.pem' },
       'Cannot read the key: file not found (ENOENT); --tls-key must name a file that this user can read',
     ],
-    ['a directory', { certFile: '/' }, 'Cannot read the certificate /: '],
+    ['a directory as the certificate', { certFile: '/' }, 'Cannot read the certificate /: '],
     [
       'a key where the certificate should be',
       { certFile: good.keyFile },
@@ -39,11 +39,11 @@ describe('readTls', () => {
       { keyFile: pem('other-key') },
       `Cannot use the key ${pem('other-key')}: it does not match the certificate ${good.certFile}; set`,
     ],
-  ])('refuses %s', (_what, files, message) => {
+  ])('readTls refuses %s', (_what, files, message) => {
     expect(() => readTls({ ...good, ...files })).toThrow(message);
   });
 
-  it('fails without the content of a file in the message', () => {
+  it('the error of readTls does not quote the content of a file', () => {
     const keyFile = `${temporaryDirectory()}/key.pem`;
     writeFileSync(keyFile, '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n');
     expect(() => readTls({ ...good, keyFile })).toThrow(/^(?!.*hunter2)Cannot use the key/s);
@@ -54,8 +54,8 @@ describe('readTls', () => {
     ['the key in one line', (key: string) => ({ keyFile: key.replace(/-----.*?-----|\n/g, '') })],
     ['the key, longer than any name', (key: string) => ({ keyFile: `${'A'.repeat(300)}${key}` })],
     ['the key with a zero byte', (key: string) => ({ keyFile: `${key}\0` })],
-    ['certificate and key', (key: string) => ({ certFile: key })],
-  ])('does not show %s if it is given as a file name', (_what, given) => {
+    ['the key as the certificate', (key: string) => ({ certFile: key })],
+  ])('the error of readTls does not quote %s passed as a file name', (_what, given) => {
     const key = readFileSync(good.keyFile, 'utf8');
     const line = key.split('\n')[1]!;
     expect(() => readTls({ ...good, ...given(key) })).toThrow(/^Cannot read the (key|certificate): /);
@@ -66,7 +66,7 @@ describe('readTls', () => {
     [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; use a certificate/],
     [Date.UTC(2030, 0), undefined],
     [Date.UTC(2200, 0), /^Cannot use the certificate .*cert\.pem: it expired at 2126-.*Z; renew it$/],
-  ])('checkTlsTime checks the validity at %i', (now, message) => {
+  ])('checkTlsTime checks the validity of a certificate at the Unix time %i', (now, message) => {
     const check = () => checkTlsTime(readTls(good), good, now);
     if (message === undefined) check();
     else expect(check).toThrow(message);

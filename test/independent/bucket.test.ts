@@ -56,7 +56,7 @@ async function objectAt(key: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-test('scheduled backups are uploaded to a bucket completely, and the oldest are removed', async () => {
+test('scheduled backups are uploaded to a bucket completely, and the oldest backups are removed', async () => {
   const data = filledDirectory();
   const settings = { endpoint, region: 'us-east-1', credentials: credentialsFile() };
   const destination = bucketDestination('s3://backups/of/shop', settings, data, never);
@@ -82,7 +82,7 @@ test.each([
   ['another access key', { accessKeyId: 'unknown' }, 'us-east-1'],
   ['another secret', { secretAccessKey: 'a-secret' }, 'us-east-1'],
   ['another region', {}, 'eu-west-3'],
-])('%s is refused immediately, and shown nowhere', async (_, wrong, region) => {
+])('a bucket refuses %s without a retry, and the error does not show it', async (_, wrong, region) => {
   const settings = { endpoint, region };
   const before = check.arrived.length;
   const wrongly = { credentials: { ...credentials, ...wrong }, settings, retriesMs: [1] };
@@ -95,7 +95,7 @@ test.each([
   expect(check.arrived.length).toBe(before + 1);
 });
 
-/** Starts a server that gives the responses in their order. @returns its address */
+/** Starts a server that sends the given responses one after another. @returns its address and the number of requests */
 async function answering(...answers: readonly ((response: ServerResponse) => void)[]) {
   let calls = 0;
   const server = createHttpServer((incoming, response) => {
@@ -125,7 +125,7 @@ const names = [
   '<tag>',
 ];
 
-test.each(names)('requests for %s are signed as by AWS, and reach the server', async (name) => {
+test.each(names)('a request for the key %s is signed as by AWS, and reaches the bucket', async (name) => {
   const signing = { ...credentials, sessionToken: 'a+session/token==', region: 'eu-central-1' };
   const front = await startSignatureCheck(server.http, signing);
   onTestFinished(() => void front.close());
@@ -142,7 +142,7 @@ test.each(names)('requests for %s are signed as by AWS, and reach the server', a
   expect(made).toBe('POST PUT PUT POST GET DELETE GET');
 });
 
-test('a long list has pages, whose tokens are also signed', async () => {
+test('a long list of keys is read in pages, and requests with page tokens are also signed', async () => {
   const { http } = await answering(
     (response) => response.end(`${formatKeys('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
     (response) => response.end(formatKeys('c&#38;&#x26;&lt;d')),
@@ -177,13 +177,13 @@ test.each([
     3,
     'Cannot reach the bucket',
   ],
-] as const)('reports the reason if a bucket %s', async (_, answer, tries, words) => {
+] as const)('the client reports the reason if a bucket %s', async (_, answer, tries, words) => {
   const { http, calls } = await answering(answer);
   await expect(bucketAt(`http://${http}`, { retriesMs: [1, 1] }).keys('')).rejects.toThrow(words);
   expect(calls()).toBe(tries);
 });
 
-test('an upload is aborted if a part is refused, which frees its parts', async () => {
+test('an upload in parts is aborted if the bucket refuses a part', async () => {
   const { http } = await answering(
     (response) => response.end('<UploadId>of+1/2=</UploadId>'),
     error(403, 'AccessDenied'),
@@ -201,7 +201,7 @@ test('an upload is aborted if a part is refused, which frees its parts', async (
   ]);
 });
 
-test('a backup that the bucket refuses replaces no backup, and leaves nothing behind', async () => {
+test('a backup that the bucket refuses replaces no backup, and leaves no files behind', async () => {
   const data = filledDirectory();
   const stored = Array.from({ length: 5 }, (_, at) => `flagmeter-2026-01-0${at + 1}T00-00-00Z.backup`);
   const list = (response: ServerResponse) => void response.end(formatKeys(...stored));
@@ -211,12 +211,12 @@ test('a backup that the bucket refuses replaces no backup, and leaves nothing be
   await expect(makeScheduled(destination, { data, keep: 1, keyFile: undefined, at: 1000 }, steady)).rejects.toThrow(
     '403 AccessDenied: these credentials do not permit listing, writing and deleting there',
   );
-  // A single request, for the upload: no other backup is removed.
+  // The only request is the upload, so no other backup is removed.
   expect(calls()).toBe(1);
   expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
 });
 
-test('a request to a bucket that hangs times out, and a request that fails briefly is retried', async () => {
+test('a request times out if the bucket does not respond, and is retried after a brief failure', async () => {
   const hanging = createServer(() => {}).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));
@@ -234,7 +234,7 @@ test('a request to a bucket that hangs times out, and a request that fails brief
   expect(calls()).toBe(3);
 });
 
-test('an upload is aborted when the service stops', async () => {
+test('a request to a bucket is aborted when the service stops', async () => {
   const hanging = createServer(() => {}).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));
@@ -245,7 +245,7 @@ test('an upload is aborted when the service stops', async () => {
   await expect(asking).rejects.toThrow('abort');
 });
 
-test('credentials are read from a file or the environment, and missing credentials are named', () => {
+test('the credentials of a bucket are read from a file or the environment, and missing credentials are reported', () => {
   const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
   expect(readCredentials(undefined, env)).toEqual({ accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c' });
   expect(readCredentials(credentialsFile(), {})).toEqual(credentials);
@@ -255,7 +255,7 @@ test('credentials are read from a file or the environment, and missing credentia
   expect(() => readCredentials('/nowhere', {})).toThrow('Cannot read the credentials of the bucket: ENOENT');
 });
 
-test('the executable backs itself up to a bucket', async () => {
+test('the executable uploads its scheduled backups to a bucket', async () => {
   const file = credentialsFile();
   const bucket = [
     '--backup-to',

@@ -34,7 +34,7 @@ describe('the Helm chart', () => {
 
   const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
 
-  /** Returns the schema errors of values. */
+  /** Returns the schema errors of Helm values. */
   function findRefusal(values: object): string {
     const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
     return check(values) ? '' : JSON.stringify(check.errors);
@@ -52,7 +52,7 @@ describe('the Helm chart', () => {
     return spawnSync(renderer, [chart], { input, encoding: 'utf8' });
   }
 
-  /** Returns the manifests by their kind, which fit the schemas of Kubernetes. */
+  /** Returns the manifests by their kind, after checking them against the schemas of Kubernetes. */
   function manifests(changed: object): Record<string, Manifest> {
     const { status, stdout, stderr } = render(changed);
     expect(status, stderr).toBe(0);
@@ -75,7 +75,7 @@ describe('the Helm chart', () => {
     return config;
   }
 
-  test('creates one pod with a store, which is prepared before its first startup', () => {
+  test('the Helm chart creates one pod with a store, which is prepared before the first startup', () => {
     const made = manifests({ admin, config: url });
     expect(Object.keys(made).sort()).toEqual(['ConfigMap', 'Service', 'StatefulSet']);
     const { template, volumeClaimTemplates } = made['StatefulSet'].spec;
@@ -97,7 +97,7 @@ describe('the Helm chart', () => {
     });
   });
 
-  test('accepts every setting, with the files and variables that it needs', () => {
+  test('the Helm chart accepts every setting, with the files and variables that the setting needs', () => {
     const made = manifests({
       admin,
       config: {
@@ -152,7 +152,7 @@ describe('the Helm chart', () => {
       { port: 'http', scheme: 'HTTPS' },
       undefined,
     ],
-  ])('probes %s, and has the metrics there', (_, changed, probed, listen) => {
+  ])('the Helm chart uses %s for probes and metrics', (_, changed, probed, listen) => {
     const made = manifests({ admin, config: url, ...changed });
     const [container] = made['StatefulSet'].spec.template.spec.containers;
     for (const probe of ['startupProbe', 'livenessProbe'])
@@ -171,13 +171,13 @@ describe('the Helm chart', () => {
     ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
     ['a port that is taken', { ops: { port: 8080 } }],
     ['an unknown value', { replica: 2 }],
-  ])('defines a schema that rejects %s', (_, changed) => {
+  ])('the schema of the Helm chart rejects %s', (_, changed) => {
     const values = { ...yaml('values.yaml'), config: url };
     expect(findRefusal(values)).toBe('');
     expect(findRefusal({ ...values, ...changed })).not.toBe('');
   });
 
-  test('writes only fields that Kubernetes knows', () => {
+  test('the Helm chart writes only fields that Kubernetes knows', () => {
     const ingress = { enabled: true, className: 'nginx', host: 'a.example', annotations: {}, tlsSecret: 'tls' };
     const all = {
       config: { authUrl: 'https://a.example' },
@@ -194,7 +194,7 @@ describe('the Helm chart', () => {
     expect(unknownFields([alone['StatefulSet']])).toEqual([expect.stringContaining('"readinessprobe"')]);
   });
 
-  test('creates several pods that share a PostgreSQL', () => {
+  test('the Helm chart can create several pods that share a PostgreSQL', () => {
     const made = manifests({ config: url, replicas: 3, engine: { existingSecret: 'engine' } });
     const { replicas, template } = made['StatefulSet'].spec;
     expect(replicas).toBe(3);
@@ -206,7 +206,7 @@ describe('the Helm chart', () => {
     expect(settingsIn(slower).shutdownDelay).toBe(20);
   });
 
-  test('creates an ingress with TLS', () => {
+  test('the Helm chart can create an ingress with TLS', () => {
     const ingress = {
       enabled: true,
       className: 'nginx',
@@ -224,7 +224,7 @@ describe('the Helm chart', () => {
   test.each([
     [{}, 'Its console is at https://flags.example.com/\n\nWithout an Ingress, route that URL'],
     [{ ingress: { enabled: true, host: 'flags.example.com' } }, 'Its console is at https://flags.example.com/\n'],
-  ])('names the URL of the console in the notes with %j', (changed, words) => {
+  ])('the notes of the Helm chart contain the URL of the console with the values %j', (changed, words) => {
     const { stdout, stderr } = render({ admin, config: url, ...changed });
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)['NOTES.txt']).toContain(words);
@@ -243,7 +243,7 @@ describe('the Helm chart', () => {
       { admin, config: url, replicas: 2 },
       'replicas above 1 need engine.existingSecret',
     ],
-  ])('refuses %s', (_, changed, why) => {
+  ])('the Helm chart refuses %s', (_, changed, why) => {
     const { status, stderr } = render(changed);
     expect(status).toBe(1);
     expect(stderr).toContain(why);

@@ -5,7 +5,7 @@ import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
 type Finding = string;
 
-/** Loads a module by name. Only these members of its types are needed. */
+/** Loads a module by name, with types for only the members that this test uses. */
 async function load<T>(name: string): Promise<T> {
   return (await import(name)) as T;
 }
@@ -19,7 +19,7 @@ interface Redocly {
   }): Promise<readonly { ruleId: string; message: string; location: readonly { pointer?: string }[] }[]>;
 }
 
-/** The rules that Redocly recommends, except two: some operations have no refusals, and some always redirect. */
+/** Runs Redocly's recommended rules, except two: some operations have no refusals, and some always redirect. */
 async function redocly(document: object): Promise<readonly Finding[]> {
   const { createConfig, lintFromString } = await load<Redocly>('@redocly/openapi-core');
   const rules = { 'operation-2xx-response': 'off', 'operation-4xx-response': 'off' };
@@ -40,7 +40,7 @@ interface Spectral {
   };
 }
 
-/** The rules that Spectral recommends, except two: a contact address, and a description of each operation. */
+/** Runs Spectral's recommended rules, except two: a contact address, and a description of each operation. */
 async function spectral(document: object): Promise<readonly Finding[]> {
   const { Spectral } = (await load<Spectral>('@stoplight/spectral-core')).default;
   const rulesets = await load<{ default: { oas: object } }>('@stoplight/spectral-rulesets');
@@ -60,6 +60,6 @@ test.each([
   ['the management API', management, 'Spectral', spectral],
   ['the auth host', auth, 'Redocly', redocly],
   ['the auth host', auth, 'Spectral', spectral],
-] as const)('the document of $0: $2 finds nothing', async (_host, document, _linter, lint) => {
+] as const)('the OpenAPI document of $0 has no findings by $2', async (_host, document, _linter, lint) => {
   expect(await lint(structuredClone(document))).toEqual([]);
 });

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { freshDirectory, type StartedProcess, startProcess } from '../support/binary.ts';
 
-/** The credentials that the server accepts. Only `startSignatureCheck` checks signatures of version 4. */
+/** The credentials that the server accepts. It does not check signatures of version 4; `startSignatureCheck` does. */
 export const knownCredentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** Starts a server of the S3 protocol with one bucket, as a process of Node: it does not run on Bun. */
+/** Starts a server of the S3 protocol with one bucket. It is a process of Node, because it does not run on Bun. */
 export function startS3Server(bucket: string): Promise<StartedProcess> {
   const s3rver = pathToFileURL(createRequire(import.meta.url).resolve('s3rver')).href;
   const options = {

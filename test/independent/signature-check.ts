@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** The credentials with which requests must be signed. */
+/** The credentials that must have signed the requests. */
 export interface SigningCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -12,16 +12,16 @@ export interface SigningCredentials {
   readonly region: string;
 }
 
-/** A request as it has arrived. */
+/** A request as the server received it. */
 export interface ArrivedRequest {
   readonly method: string;
-  /** Path and query, as they were on the wire. */
+  /** Path and query, exactly as received. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
-/** SHA-256 with the interface of AWS's signer, with a key as HMAC. */
+/** SHA-256, or HMAC with a key, with the interface that AWS's signer expects. */
 class Sha256 {
   readonly #hash;
 
@@ -43,7 +43,7 @@ class Sha256 {
 }
 
 /**
- * Signs an arrived request with AWS's own signer, as the server of AWS does: from the bytes on the wire.
+ * Signs a received request with AWS's own signer. As AWS's server does, it signs the bytes as received.
  * @returns the `Authorization` header that the request must have
  */
 export async function signAgain(
@@ -71,7 +71,7 @@ export async function signAgain(
   return again.headers['authorization']!;
 }
 
-/** Escapes a segment of a path as AWS does, whatever its escapes on the wire. */
+/** Escapes a segment of a path as AWS does. Escapes in the received segment do not matter. */
 function escaped(segment: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(decodeURIComponent(segment)).replace(/[!'()*]/g, hex);
@@ -82,9 +82,9 @@ function parseDate(text: string): Date {
 }
 
 /**
- * Starts a server that checks signatures, in front of an S3 server that does not. The responses of the check equal the
- * responses of AWS.
- * @param behind `HOST:PORT`
+ * Starts a server that checks signatures, in front of an S3 server that does not. It responds to a wrong signature as
+ * AWS does.
+ * @param behind `HOST:PORT` of the S3 server
  */
 export async function startSignatureCheck(behind: string, signing: SigningCredentials) {
   const arrived: ArrivedRequest[] = [];

@@ -6,7 +6,7 @@ import { briefWord } from '../../src/storage/lmdb/messages.ts';
 
 const words = (n: number) => [n, 0x74f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
 
-/** Returns the same identity, as stored on disk. */
+/** Returns the identity of message `n` as it is stored on disk. */
 function stored(n: number): Buffer {
   const bytes = Buffer.alloc(16);
   for (const [at, word] of words(n).entries()) bytes.writeUInt32BE(word, at * 4);
@@ -15,7 +15,7 @@ function stored(n: number): Buffer {
 
 const minute = 60_000;
 
-/** Sends messages and keeps the batches that counted them. */
+/** Returns functions that send messages, and the batches that counted the messages. */
 function open(known: { identity: Uint8Array; at: number }[] = [], limit?: number) {
   const seen = new SeenMessages(known, limit);
   const batches: Batch[] = [];
@@ -35,7 +35,7 @@ function open(known: { identity: Uint8Array; at: number }[] = [], limit?: number
   return { send, keep, batches };
 }
 
-test('a message is counted once in ten minutes', async () => {
+test('a message that is repeated within ten minutes is counted once', async () => {
   const { send, keep, batches } = open();
   await keep(1, 0);
   await send(1, 10 * minute - 1);
@@ -70,7 +70,7 @@ test('a repetition of a message in flight waits for the same commit', async () =
   expect(ended).toEqual(['first', 'second']);
 });
 
-test('a repetition fails if the commit fails, and the message can be sent again', async () => {
+test('a repetition fails if the commit of the message fails, and the message can be sent again', async () => {
   const { send, keep, batches } = open();
   const both = [send(1, 0), send(1, 1)].map((sent) => expect(sent).rejects.toThrow('the disk'));
   batches[0]?.settle.refused(new Error('the disk'));
@@ -79,7 +79,7 @@ test('a repetition fails if the commit fails, and the message can be sent again'
   expect(batches).toHaveLength(2);
 });
 
-test('recognises messages stored on disk', async () => {
+test('a repetition of a message that is stored on disk is recognised', async () => {
   const { send, keep, batches } = open([{ identity: stored(1), at: 0 }]);
   await send(1, minute);
   expect(batches).toHaveLength(0);
@@ -101,7 +101,7 @@ const first = 0xf0000000;
 /** Creates the `n`th message of an application. */
 const createMessage = (application: number, n: number) => [application, 1, first + n, 9] as const;
 
-test('the oldest messages over the limit are forgotten, in memory and on disk', () => {
+test('the oldest messages over the limit are forgotten in memory and on disk', () => {
   const seen = new SeenMessages([], 2);
   const batch = new Batch();
   for (const n of [1, 2, 3]) seen.add(createMessage(1, n), n, batch);
@@ -109,7 +109,7 @@ test('the oldest messages over the limit are forgotten, in memory and on disk', 
   expect(changesIn(batch)).toEqual({ counted: [1, 2, 3], forgotten: [1] });
 });
 
-test('an application that floods does not evict the messages of another', () => {
+test('an application that sends very many messages does not evict messages of another application', () => {
   const seen = new SeenMessages([], 1000);
   const batch = new Batch();
   const quiet = Array.from({ length: 20 }, (_, at) => at + 2);
@@ -128,7 +128,7 @@ test('an application that floods does not evict the messages of another', () => 
   expect(own.at(-1)).toBe(19_999);
 });
 
-test('expired messages are removed before other messages are forgotten', () => {
+test('expired messages are removed before valid messages are forgotten', () => {
   const seen = new SeenMessages([], 100);
   const batch = new Batch();
   for (let n = 0; n < 90; n += 1) seen.add(createMessage(1, n), 0, batch);

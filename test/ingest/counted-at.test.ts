@@ -12,7 +12,7 @@ describe('countedAt', () => {
   const retention = { minutesMs: 48 * hour, hoursMs: 90 * 24 * hour, daysMs: 1826 * 24 * hour };
   test.each([
     { what: 'in the minute of its time', time: noon - 90_001, width: minute, start: noon - 120_000 },
-    { what: 'now, with its own time if a little ahead', time: noon + 300_000, width: minute, start: noon },
+    { what: 'now if 5 minutes ahead, with its own time', time: noon + 300_000, width: minute, start: noon },
     { what: 'now if its time is in the future', time: noon + 300_001, at: noon, width: minute, start: noon },
     { what: 'now if its time is far in the future', time: 253_402_300_799_000, at: noon, width: minute, start: noon },
     {
@@ -21,8 +21,8 @@ describe('countedAt', () => {
       width: minute,
       start: noon - 48 * hour,
     },
-    { what: 'in its hour if older', time: noon - 48 * hour - 1, width: hours, start: noon - 49 * hour },
-    { what: 'in its day if much older', time: noon - 91 * 24 * hour, width: day, start: noon - 91.5 * 24 * hour },
+    { what: 'in its hour if minutes are gone', time: noon - 48 * hour - 1, width: hours, start: noon - 49 * hour },
+    { what: 'in its day if hours are gone', time: noon - 91 * 24 * hour, width: day, start: noon - 91.5 * 24 * hour },
     {
       what: 'in its day within the retention of days',
       time: noon - 1826.5 * 24 * hour,
@@ -45,7 +45,7 @@ describe('countedAt', () => {
     });
   });
 
-  test('moves the time of an old report to a bucket that is kept for at least 24 hours', () => {
+  test('countedAt moves the time of an old report to a bucket that is kept for at least 24 hours', () => {
     const days = fc.integer({ min: 1, max: 36_500 });
     const nows = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) });
     const midnight = fc.constantFrom(-1, 0, 1).map((ms) => Date.UTC(2026, 1, 1) + ms);

@@ -22,7 +22,7 @@ describe('canonicalInteger', () => {
     ['-98765432109876543210987654321', '-98765432109876543210987654321'],
     ['9'.repeat(256), '9'.repeat(256)],
     ['1e255', `1${'0'.repeat(255)}`],
-  ])('converts %s to %s', (spelled, expected) => {
+  ])('canonicalInteger converts %s to %s', (spelled, expected) => {
     expect(canonicalInteger(spelled)).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe('canonicalInteger', () => {
     '1e9999',
     '9'.repeat(257),
     '１',
-  ])('rejects %j', (spelled) => {
+  ])('canonicalInteger rejects %j', (spelled) => {
     expect(canonicalInteger(spelled)).toBeUndefined();
   });
 });
@@ -58,11 +58,11 @@ describe('quoteLargeNumbers', () => {
     ['["a\\"12345678901234567890",12345678901234567890]', '["a\\"12345678901234567890","12345678901234567890"]'],
     ['["\\\\",12345678901234567890]', '["\\\\","12345678901234567890"]'],
     ['12345678901234567890', '"12345678901234567890"'],
-  ])('converts %s to strings', (text, expected) => {
+  ])('quoteLargeNumbers quotes the large numbers in %s', (text, expected) => {
     expect(quoteLargeNumbers(text)).toBe(expected);
   });
 
-  test('keeps all digits of large numbers, and the surrounding text', () => {
+  test('quoteLargeNumbers keeps all digits of large numbers, and the surrounding text', () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.maxSafeInteger(),
@@ -95,7 +95,7 @@ test.each([
   [`{"e":"${'\\u0001'.repeat(256)}"}`, { e: '\u0001'.repeat(256) }],
   ['[["k","key"]]', {}],
   ['', {}],
-])('createPeeker reads from %s the fields %j', (body, found) => {
+])('createPeeker finds, in the body %s, the fields %j', (body, found) => {
   expect(peek(Buffer.from(body))).toEqual(found);
 });
 
@@ -103,7 +103,7 @@ test('createPeeker reads fields next to invalid UTF-8', () => {
   expect(peek(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
 });
 
-test('createPeeker reads the same as a parser from any JSON body', () => {
+test('createPeeker reads the same fields as a JSON parser from any JSON body', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 });
   fc.assert(
     fc.property(fc.record({ k: text, e: text, m: fc.dictionary(text, fc.double()) }), ({ m, ...rest }) => {
@@ -113,7 +113,7 @@ test('createPeeker reads the same as a parser from any JSON body', () => {
 });
 
 test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])(
-  'createPeeker runs in linear time on repeated %s',
+  'createPeeker takes linear time for a body that repeats %s',
   (chunk) => {
     const body = Buffer.from(chunk.repeat(Math.ceil(65_536 / chunk.length)));
     const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);

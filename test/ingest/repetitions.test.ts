@@ -10,7 +10,7 @@ import { checks, inMs, minute, notes, openShop, packet, post, report, time } fro
 const service = opened(startLocal);
 
 describe('POST /api/usage/stats', () => {
-  test('counts a report once, in any order of its JSON', async () => {
+  test('counts a report once even if the order of its JSON fields differs', async () => {
     const shop = await openShop(service);
     const stats = '"stats":[{"enabledCount":1,"feature":"checkout"}]';
     const head = `"processStartTime":"2026-01-31T12:00:00.0Z","instanceName":"web","time":"${time.replace('Z', '+00:00')}"`;
@@ -37,10 +37,10 @@ describe('POST /api/usage/stats', () => {
 
   test.each([
     ['milliseconds', inMs],
-    ['milliseconds, written finer', inMs.replace('Z', '0000Z')],
+    ['milliseconds with trailing zeros', inMs.replace('Z', '0000Z')],
     ['whole seconds', time.replace('.125250', '')],
   ])(
-    'counts reports with a time in %s each time, because twenty processes of a host can send equal reports',
+    'counts each of twenty equal reports with a time in %s, because processes of a host can send equal reports',
     async (_, time) => {
       const shop = await openShop(service);
       const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
@@ -62,7 +62,7 @@ describe('POST /api/usage/stats', () => {
     await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
   });
 
-  test('counts a report sent many times concurrently once', async () => {
+  test('counts a report once if it is sent many times concurrently', async () => {
     const shop = await openShop(service);
     const statuses = await Promise.all(
       Array.from({ length: 20 }, () => post(service, '/api/usage/stats', report(shop))),
@@ -71,7 +71,7 @@ describe('POST /api/usage/stats', () => {
     expect(await checks(service, shop)).toBe(1);
   });
 
-  test('counts a report in each target environment and application', async () => {
+  test('counts equal reports in each environment and application to which they are sent', async () => {
     const one = await openShop(service);
     const two = await openShop(service);
     for (const shop of [one, two]) {
@@ -82,7 +82,7 @@ describe('POST /api/usage/stats', () => {
     expect([await checks(service, one), await checks(service, two)]).toEqual([1, 1]);
   });
 
-  test('counts a report once across a restart, and again after ten minutes', async () => {
+  test('counts a report once across a restart, and once more after ten minutes', async () => {
     let now = Date.now();
     const clock = { now: () => now, monotonic: () => performance.now() };
     const first = await startLocal({ clock });
@@ -98,7 +98,7 @@ describe('POST /api/usage/stats', () => {
     expect(await checks(again, shop)).toBe(2);
   });
 
-  test('counts a refused report when it is retried', async () => {
+  test('counts a refused report when the sender retries it', async () => {
     const shop = await openShop(service, { rate: 1, burst: 1 });
     const path = `/api/v2/applications/${shop.application}`;
     const statuses = [await post(service, '/api/usage/stats', report(shop))];
@@ -112,7 +112,7 @@ describe('POST /api/usage/stats', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test('a report with the same key is a repetition, and a report with another key is not', async () => {
+  test('a report with the same Idempotency-Key is a repetition, and a report with another key is not', async () => {
     const shop = await openShop(service);
     for (const [key, more] of [
       ['a', {}],
@@ -124,7 +124,7 @@ describe('Idempotency-Key', () => {
     expect(await checks(service, shop)).toBe(2);
   });
 
-  test('a packet with the same key is a repetition, and every packet without a key counts', async () => {
+  test('a packet with the same Idempotency-Key is a repetition, and every packet without this key counts', async () => {
     const shop = await openShop(service);
     for (const key of ['a', 'a', 'b', undefined, undefined]) {
       expect(await post(service, '/api/frontend/telemetry', packet(shop), key)).toBe(202);
@@ -133,7 +133,7 @@ describe('Idempotency-Key', () => {
     expect(await post(service, '/api/frontend/telemetry', packet(shop), 'x'.repeat(256))).toBe(400);
   });
 
-  test('the same key sent with two application keys identifies two reports', async () => {
+  test('the same Idempotency-Key sent with two application keys identifies two reports', async () => {
     const shop = await openShop(service);
     const { access, application } = shop;
     const frontend = await createKey(service.http, access, application, 'Frontend');
@@ -153,7 +153,7 @@ describe('Idempotency-Key', () => {
     expect((await readChecks(http, { ...service, application })).get('checkout')).toBe(3);
   });
 
-  test('the same key sent to two routes identifies two messages', async () => {
+  test('the same Idempotency-Key sent to two routes identifies two messages', async () => {
     const shop = await openShop(service);
     expect(await post(service, '/api/usage/stats', report(shop), 'a')).toBe(200);
     expect(await post(service, '/api/metrics', report(shop, { stats: [{ metric: 'm', value: 1 }] }), 'a')).toBe(200);
@@ -165,7 +165,7 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  test('a key identifies a repetition across a restart', async () => {
+  test('an Idempotency-Key identifies a repetition across a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     expect(await post(first, '/api/frontend/telemetry', packet(shop), 'a')).toBe(202);

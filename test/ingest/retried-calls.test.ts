@@ -12,7 +12,7 @@ const service = opened(startLocal);
 describe('call marked as a retry', () => {
   const retry = (attempts: string) => ({ 'grpc-previous-rpc-attempts': attempts });
 
-  test('a marked call repeats a report with a time in milliseconds, while equal unmarked calls count', async () => {
+  test('a report with a time in milliseconds is a repetition only if its call is marked as a retry', async () => {
     const shop = await openShop(service);
     const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     const client = openClient(service.grpc);
@@ -25,7 +25,7 @@ describe('call marked as a retry', () => {
     await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 3, repeated: 2 });
   });
 
-  test('a marked call counts once if the first attempt never arrived', async () => {
+  test('a call marked as a retry counts once if its first attempt never arrived', async () => {
     const shop = await openShop(service);
     const message = parseMessage('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     for (const attempts of ['1', '2']) {
@@ -38,7 +38,7 @@ describe('call marked as a retry', () => {
     await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
   });
 
-  test('a marked call repeats a report counted before a restart', async () => {
+  test('a call marked as a retry is a repetition of a report that was counted before a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
@@ -55,7 +55,7 @@ describe('call marked as a retry', () => {
   });
 });
 
-test('a metrics report counts once with a time finer than a millisecond, and each time with milliseconds', async () => {
+test('equal metrics reports count once only if their time is finer than a millisecond', async () => {
   const shop = await openShop(service);
   for (const [metric, time] of [
     ['ticks', '2026-01-31T12:00:00.1250001Z'],

@@ -42,7 +42,7 @@ describe('packetSender', () => {
     ['/1', 'unnamed', '1'],
     [undefined, 'unnamed', null],
     ['__other__/1', 'unnamed', '1'],
-  ])('the header %j is from %s %s', (userAgent, name, version) => {
+  ])('packetSender reads the User-Agent %j as %s %s', (userAgent, name, version) => {
     expect(packetSender(userAgent)).toEqual({ name, version, transport: 'http', route: 'telemetry' });
   });
 });
@@ -59,7 +59,7 @@ describe('reportSender', () => {
     [undefined, undefined, 'unnamed', null],
     ['api/1', `2\u0000${'x'.repeat(99)}`, 'api', `2${'x'.repeat(39)}`],
     [`fm_be_${'a'.repeat(40)}`, undefined, 'fm_be_aaaaaa…', null],
-  ])('the header %j with the version %j is from %s %s', (userAgent, appVersion, name, version) => {
+  ])('reportSender reads the User-Agent %j with the version %j as %s %s', (userAgent, appVersion, name, version) => {
     expect(reportSender(by, userAgent, appVersion)).toEqual({ name, version, ...by });
   });
 });

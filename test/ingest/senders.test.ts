@@ -9,7 +9,7 @@ import { putSights, readSenders, slotMs } from '../../src/storage/lmdb/senders.t
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 
-/** Sends packets. Returns what their batch records: ordinals, or `all` for the environment, with the sender. */
+/** Returns a function that sends a packet. It returns the marks in the batch: an ordinal or `all`, with the sender. */
 function open() {
   const store = temporaryUsage();
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 });
@@ -30,7 +30,7 @@ function open() {
 
 const counted = { on: [1] };
 
-test('batches record a sender, and each feature that it requests, once per ten minutes', () => {
+test('a sender, and each feature that it requests, is recorded in a batch once per ten minutes', () => {
   const { send } = open();
   expect(send({ a: counted, b: counted }, 'app/1')).toEqual(['all app 1 0', '0 app 1 0', '1 app 1 0']);
   expect(send({ a: { on: [1], off: [1] }, b: counted }, 'app/1')).toEqual([]);
@@ -38,7 +38,7 @@ test('batches record a sender, and each feature that it requests, once per ten m
   expect(send({ a: { off: [1] } }, 'app/1', slotMs)).toEqual(['all app 1 1', '0 app 1 1']);
 });
 
-test('distinguishes senders, features and environments, but not minor versions of a sender', () => {
+test('Senders distinguishes senders, features and environments, but not minor versions of a sender', () => {
   const { send } = open();
   send({ a: counted }, 'app/1.0');
   expect(send({ a: counted }, 'app/1.1')).toEqual([]);
@@ -48,7 +48,7 @@ test('distinguishes senders, features and environments, but not minor versions o
   expect(send({}, undefined)).toEqual(['all unnamed null 0']);
 });
 
-test('records a feature over the limit as __other__, and ignores invalid names', () => {
+test('Senders records a feature over the limit as __other__, and ignores invalid names', () => {
   const { send } = open();
   send({ a: counted, b: counted, c: counted }, 'app/1');
   expect(send({ d: counted, e: counted, '': counted }, 'app/1')).toEqual(['3 app 1 0']);
@@ -61,14 +61,14 @@ test('at most four hundred unauthenticated senders are recorded separately in te
   expect(told.at(-1)).toBe('all __other__ null 0');
 });
 
-test('forgets a deleted environment', () => {
+test('Senders forgets the senders of a deleted environment', () => {
   const { send, senders } = open();
   send({ a: counted }, 'app/1');
   senders.forget(1);
   expect(send({ a: counted }, 'app/1')).toHaveLength(2);
 });
 
-test('a sender whose packets several threads count is stored once, as if one thread had counted them', () => {
+test('a sender is stored once, even if several threads count its packets', () => {
   const store = temporaryUsage();
   const series = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 }).of(1);
   const packet = checkPacket({ k: 'k', e: 'e', f: { a: counted } });

@@ -6,7 +6,7 @@ import { createApplication, createKey, token } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
 
-/** A clock that does not advance, so that no allowance grows while reports are decoded. */
+/** A clock that does not advance, so that no rate limit regains tokens while reports are decoded. */
 const clock = testClock(Date.now());
 
 const service = opened(() => startLocal({ clock, args: ['--trusted-proxies', 'loopback'] }));
@@ -39,20 +39,20 @@ async function report(
 }
 
 describe('large reports that name no application', () => {
-  test('reports of one network share a small allowance, regardless of the keys that they name', async () => {
+  test('large reports of one network share a small rate limit, whatever unknown keys they name', async () => {
     const statuses = [];
     for (let n = 0; n < 4; n += 1) statuses.push((await report(amplified(`key-${n}`), '192.0.2.1')).status);
     expect(statuses).toEqual([413, 429, 429, 429]);
   });
 
-  test('reports of a network over its allowance are refused before they are decompressed', async () => {
+  test('large reports of a network over its rate limit are refused before they are decompressed', async () => {
     const cut = gzipSync(randomBytes(200_000)).subarray(0, 150_000);
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 400, code: 'invalid_content_encoding' });
     await report(amplified('key'), '192.0.2.2');
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 429 });
   });
 
-  test('reports of one network leave room for reports of other networks, even if their key comes last', async () => {
+  test('large reports of one network do not block other networks whose reports name their key last', async () => {
     const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { stats, time: new Date().toISOString(), environment: 'Production', appKey: key };
     expect(await report(gzipSync(JSON.stringify(body)), '192.0.2.3')).toMatchObject({
@@ -61,7 +61,7 @@ describe('large reports that name no application', () => {
     });
   });
 
-  test('reports of unknown senders do not prevent an application from sending its own reports', async () => {
+  test('large reports of unknown senders do not prevent an application from sending its own reports', async () => {
     const stats = Array.from({ length: 500 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { appKey: key, environment: 'Production', time: new Date(clock.now()).toISOString(), stats };
     expect(await report(JSON.stringify(body))).toMatchObject({ status: 200, featureCount: 500 });

@@ -62,7 +62,7 @@ describe('an API key', () => {
     expect(await call('GET', path)).toMatchObject({ status: 401 });
   });
 
-  test('an API key is not found through another team', async () => {
+  test('an API key is not found in the path of another team', async () => {
     const { as, ada, path, addClient, otherTeamId, directory } = await open();
     const { apiKey } = await addClient('User', otherTeamId);
     expect(await as(ada, 'DELETE', `${path}/${apiKey.clientId}`)).toMatchObject({ status: 404 });
@@ -82,7 +82,7 @@ describe('an API key', () => {
     expect((await as(ada, 'GET', path)).json.items).toHaveLength(1);
   });
 
-  test('a new API key beyond the limit of the plan is refused', async () => {
+  test('creating an API key beyond the limit of the plan is refused', async () => {
     const { as, ada, path, team } = await open();
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     expect(await as(ada, 'POST', path, { name: 'third' })).toMatchObject({ status: 201 });
@@ -119,7 +119,7 @@ describe('an API key', () => {
     },
   );
 
-  test('shows the last use of the key, which is stored with a precision of five minutes', async () => {
+  test('an API key is shown with its last use, which is stored with a precision of five minutes', async () => {
     const { call, as, ada, path, clock, directory } = await open();
     const first = clock.now();
     const [own] = (await call('GET', path)).json.items;
@@ -140,7 +140,7 @@ describe('an API key', () => {
     expect(stored()).toBe(clock.now());
   });
 
-  test('accepts its previous secret for a day after a rotation', async () => {
+  test('the previous secret of an API key is accepted for a day after a rotation', async () => {
     const { as, ada, path, clock, directory } = await open();
     const made = (await as(ada, 'POST', path, { name: 'CI' })).json;
     const rotated = await as(ada, 'POST', `${path}/${made.clientId}/secret`);
@@ -156,7 +156,7 @@ describe('an API key', () => {
     expect(showApiKey(directory, stored)).toMatchObject({ previousSecretUntil: null });
   });
 
-  test('an API key can have public keys in place of a secret, and they can be replaced', async () => {
+  test('an API key can have public keys in place of a secret, and the public keys can be replaced', async () => {
     const { as, ada, path, directory } = await open();
     const [first, second] = [1, 2].map(() => generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }));
     const made = await as(ada, 'POST', path, { name: 'CI', publicKeys: [{ ...first, kid: 'a' }] });

@@ -3,7 +3,7 @@ import { refusal } from '../auth/fixture.ts';
 import { openManageFixture } from './fixture.ts';
 
 describe('POST /applications', () => {
-  test('requires only a name', async () => {
+  test('creating an application requires only a name', async () => {
     const { call, team, clock } = await openManageFixture();
     const response = await call('POST', '/applications', { name: 'Shop' });
     const now = new Date(clock.now()).toISOString();
@@ -22,13 +22,13 @@ describe('POST /applications', () => {
       updatedAt: now,
     });
     expect((await call('GET', `/applications/${response.json.id}`)).json).toEqual(response.json);
-    // Nodes of two releases run side by side, and the entity tag is a hash of the fields in this order.
+    // The entity tag is a hash of the fields in this order, and nodes of two releases must return the same tag.
     expect(Object.keys(response.json).join(' ')).toBe(
       'id name teamId allowedOrigins acceptClientIdentities rate burst environments createdAt updatedAt',
     );
   });
 
-  test('accepts a value for every setting', async () => {
+  test('an application can be created with a value for every setting', async () => {
     const { call, team } = await openManageFixture();
     const settings = {
       name: 'Ünï 🙂',
@@ -57,14 +57,14 @@ describe('POST /applications', () => {
     [{ name: 'a', burst: 0 }, 'invalid_body', '`burst` must be at least 1'],
     [{ name: 'a', environments: ['.'] }, 'invalid_name', '".", which cannot be in a URL'],
     [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '"..", which cannot be in a URL'],
-  ])('refuses %j', async (body, code, detail) => {
+  ])('an application cannot be created from %j', async (body, code, detail) => {
     const { call } = await openManageFixture();
     const response = await call('POST', '/applications', body);
     expect(response).toMatchObject(refusal(400, code));
     expect(response.json.detail).toContain(detail);
   });
 
-  test('refuses a body that is too large, and too many environments', async () => {
+  test('creating an application with a large body or with too many environments is refused', async () => {
     const { call } = await openManageFixture();
     expect(await call('POST', '/applications', { name: 'x'.repeat(70_000) })).toMatchObject({ status: 413 });
     const environments = Array.from({ length: 51 }, (_, at) => `e${at}`);
@@ -73,7 +73,7 @@ describe('POST /applications', () => {
 });
 
 describe('PATCH /applications/:id', () => {
-  test('changes only the given fields', async () => {
+  test('a patch of an application changes only the given fields', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
     const before = (await call('GET', path)).json;
@@ -85,7 +85,7 @@ describe('PATCH /applications/:id', () => {
     expect((await call('PATCH', path, { rate: null })).json.rate).toBeNull();
   });
 
-  test('accepts a burst of 0 only if the rate is also 0', async () => {
+  test('the burst of an application can be 0 only if its rate is also 0', async () => {
     const { call, application } = await openManageFixture();
     const path = `/applications/${application.id}`;
     expect((await call('PATCH', path, { rate: 0, burst: 0 })).json).toMatchObject({ rate: 0, burst: 0 });
@@ -94,7 +94,7 @@ describe('PATCH /applications/:id', () => {
     expect((await call('PATCH', path, { rate: 5, burst: 1 })).json).toMatchObject({ rate: 5, burst: 1 });
   });
 
-  test('changes nothing if the patch is empty', async () => {
+  test('an empty patch of an application changes nothing', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
     const before = (await call('GET', path)).json;
@@ -103,7 +103,7 @@ describe('PATCH /applications/:id', () => {
   });
 
   test.each([{ id: 'x' }, { teamId: 'x' }, { environments: [] }, { burst: 0 }, 7])(
-    'refuses %j and changes nothing',
+    'the patch %j of an application is refused and changes nothing',
     async (patch) => {
       const { call, application, directory } = await openManageFixture();
       expect((await call('PATCH', `/applications/${application.id}`, patch)).status).toBe(400);
@@ -122,7 +122,7 @@ test('deleting an application removes all of its records', async () => {
 });
 
 describe('GET /applications', () => {
-  test('lists each application once in pages while applications are created and deleted', async () => {
+  test('pages list each application once while other applications are created and deleted', async () => {
     const { call, application } = await openManageFixture();
     const made = [application.id];
     for (const name of ['b', 'c', 'd', 'e']) made.push((await call('POST', '/applications', { name })).json.id);
@@ -138,13 +138,13 @@ describe('GET /applications', () => {
     expect(seen).toEqual(made);
   });
 
-  test('the last page has no cursor even if the page is full', async () => {
+  test('the last page of applications has no cursor, even if the page is full', async () => {
     const { call } = await openManageFixture();
     expect((await call('GET', '/applications?limit=1')).json).toMatchObject({ nextCursor: null });
   });
 
   test.each(['limit=0', 'limit=201', 'limit=x', 'limit=-1', 'limit=1.5', 'limit=', 'cursor=x', 'cursor=', 'limit=%zz'])(
-    'refuses the query ?%s',
+    'the list of applications refuses the query ?%s',
     async (query) => {
       const { call } = await openManageFixture();
       expect(await call('GET', `/applications?${query}`)).toMatchObject(refusal(400, 'invalid_query'));

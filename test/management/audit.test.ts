@@ -40,7 +40,7 @@ test('an Admin reads only the audit entries of their own teams, and a User is re
   expect((await call('GET', '/audit', undefined, tokens.user)).status).toBe(403);
 });
 
-test('failed sign-ins to unknown accounts are visible only to Admins of the first team', async () => {
+test('failed sign-ins with unknown accounts are visible only to Admins of the first team', async () => {
   const { call, tokens, directory } = await openManageFixture();
   const nothing = { type: 'user', id: '', name: '' };
   await directory.under({ address: '192.0.2.7' }).change((tx) => tx.note('sign-in.failed', null, nothing));

@@ -25,7 +25,7 @@ const item = (more: Partial<CleanupItem> = {}): CleanupItem => ({
   ...more,
 });
 
-test('the cleanup lists removable features with evidence, and other features with the reason to keep them', async () => {
+test('the cleanup list has removable features with evidence, and other features with reasons to keep them', async () => {
   const { ask, see, clock } = await openRegistry();
   for (const name of ['forever', 'done', 'later', 'planned']) await ask('POST', '/features', { name });
   await ask('PATCH', '/features/planned', { owners: [{ type: 'text', name: 'QA' }], tags: ['ui'] });
@@ -59,7 +59,7 @@ test('the cleanup lists removable features with evidence, and other features wit
   expect(csv.text.split('\r\n')[1]).toContain('forever');
 });
 
-test('an undeclared name with one variant is not removable, because it can be misspelt', async () => {
+test('an undeclared name with one variant is not removable, because it might be misspelt', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { chekcout: { on: [1] } } });
   await ask('POST', '/features', { name: 'checkout' });
@@ -75,7 +75,7 @@ test('an undeclared name with one variant is not removable, because it can be mi
   );
 });
 
-test('a feature that is no longer in the code only needs to be archived', async () => {
+test('the next step for a feature that is no longer in the code is to archive it', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { legacy: { on: [1] } } });
   await ask('POST', '/features', { name: 'legacy' });
@@ -83,7 +83,7 @@ test('a feature that is no longer in the code only needs to be archived', async 
   see({ f: { legacy: { on: [1] } } });
   const scan = (...features: object[]) => ask('PUT', '/code-scans/web', { files: 3, features });
   const next = async () => (await ask('GET', '/cleanup')).json.items.map(({ next }: CleanupItem) => next);
-  // The feature is still checked, so it can be in a repository that is not scanned.
+  // The feature is still checked, so it might be used in a repository that is not scanned.
   await scan();
   expect(await next()).toEqual(['keep_variant']);
   await scan({ name: 'legacy', count: 1, references: [] });
@@ -92,7 +92,7 @@ test('a feature that is no longer in the code only needs to be archived', async 
   expect(await next()).toEqual(['archive']);
 });
 
-test('the text of a pull request has the evidence, the places with their owners, and the branch to keep', () => {
+test('the text of a pull request contains evidence, code places with owners, and the branch to keep', () => {
   const code = {
     repository: 'shop/web',
     revision: '9fceb02',
@@ -126,7 +126,7 @@ test('the text of a pull request has the evidence, the places with their owners,
 `);
 });
 
-test('several flags share one text with a list, and a section for each flag', () => {
+test('the joint pull request of several flags has a list of the flags, and a section for each flag', () => {
   const text = createJointPullRequest([item(), item({ feature: 'b' })]);
   expect(text?.title).toBe('Remove 2 flags');
   expect(text?.body).toMatch(/^- \[ \] `old-banner`: Remove the flag/);
@@ -146,7 +146,7 @@ test('names in the text of a pull request do not act as Markdown', () => {
         item({ feature, owners, reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) }),
       );
       expect(title).not.toMatch(/[\n\u202e]/);
-      // Outside of code spans, all markup is escaped, and mentions do not occur.
+      // Outside code spans, all markup is escaped, and there are no mentions.
       const outside = body.replace(/(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '');
       expect(outside.replace(/\\./g, '').replace(/\*\*[A-Z][a-z ]+\*\*|@\u200b/g, '')).not.toMatch(/[@<>[\]*_|~]/);
     }),

@@ -24,7 +24,7 @@ describe('a sign-in client', () => {
     expect((await as(ada, 'GET', path)).json).toEqual({ items: [client], nextCursor: null });
   });
 
-  test('a public client does not have a secret', async () => {
+  test('a public client has no secret', async () => {
     const { as, ada, path, directory } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
     expect(json).not.toHaveProperty('clientSecret');
@@ -32,7 +32,7 @@ describe('a sign-in client', () => {
     expect(directory.clients.get(json.clientId)?.secretHash).toBeNull();
   });
 
-  test('a sign-in client can be deleted only by its own team', async () => {
+  test('only the team of a sign-in client can delete the client', async () => {
     const { as, ada, tom, path, otherTeamId } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
     const other = `/teams/${otherTeamId}/clients/${json.clientId}`;
@@ -41,7 +41,7 @@ describe('a sign-in client', () => {
     expect((await as(ada, 'GET', path)).json.items).toEqual([]);
   });
 
-  test('a new client beyond the limit of the plan is refused', async () => {
+  test('creating a sign-in client beyond the limit of the plan is refused', async () => {
     const { as, ada, path, team } = await open();
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     const make = () => as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
@@ -53,7 +53,7 @@ describe('a sign-in client', () => {
     [{ name: 'App', type: 'public', redirectUris: ['http://app.example/'] }],
     [{ name: 'App', type: 'public', redirectUris: ['https://app.example/#x'] }],
     [{ name: 'App', type: 'public', redirectUris: ['javascript:alert(1)'] }],
-  ])('a client cannot be created from %j', async (body) => {
+  ])('a sign-in client cannot be created from %j', async (body) => {
     const { as, ada, path, directory } = await open();
     expect((await as(ada, 'POST', path, body)).status).toBe(400);
     expect(directory.clients.size).toBe(0);

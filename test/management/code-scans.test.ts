@@ -39,7 +39,7 @@ test('each feature shows its places in the scan, with owners and links', async (
   expect((await ask('GET', '/features/search')).json).toMatchObject({ code: [], owners: [] });
 });
 
-test('declared owners take precedence, and e-mail addresses of members become members', async () => {
+test('declared owners take precedence over CODEOWNERS, whose e-mail addresses of members become users', async () => {
   const { ask, directory, team } = await openRegistry();
   const ada = await createUser(directory, {
     email: 'ada@shop.example',
@@ -61,7 +61,7 @@ test('declared owners take precedence, and e-mail addresses of members become me
   expect((await ask('GET', '/features?owner=b@x.example')).json.items).toEqual([]);
 });
 
-test('a feature counts as missing from the first scan that no longer finds the feature', async () => {
+test('a feature counts as missing since the first scan that did not find it', async () => {
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const put = (features: Record<string, readonly object[]>) => ask('PUT', '/code-scans/web', createScan(features));
@@ -85,7 +85,7 @@ test('an application has scans of at most 20 repositories, and a scan can always
   expect((await ask('PUT', '/code-scans/r3', createScan({ a: [] }))).json.features).toBe(1);
 });
 
-test('all scans of an application have at most 10 000 features, and a scan of equal size can replace another', async () => {
+test('the scans of an application have at most 10 000 features in total, and a scan can be replaced', async () => {
   const { ask } = await openRegistry();
   const features = (repository: string) =>
     Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${repository}-${at}`, []]));
@@ -96,7 +96,7 @@ test('all scans of an application have at most 10 000 features, and a scan of eq
   );
 });
 
-test('a feature has the owners from the last scan of every repository', async () => {
+test('the owners of a feature are the owners from the last scan of every repository', async () => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const names = async () =>
@@ -120,14 +120,14 @@ test.each([
   ['https://git.example/x'],
   ['https://git.example/{path} x'],
   ['https://git.example/{revision}/{path}'],
-])('the link template %s is refused', async (bad) => {
+])('a code scan with the link template %s is refused', async (bad) => {
   const { ask } = await openRegistry();
   const refused = await ask('PUT', '/code-scans/web', createScan({}, { link: bad }));
   expect(refused).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/code-scans')).json.items).toEqual([]);
 });
 
-test('a scan with too many references is refused', async () => {
+test('a code scan with too many references is refused', async () => {
   const { ask } = await openRegistry();
   const places = Array.from({ length: 20 }, (_, at) => place('x', at + 1));
   const features = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`f${at}`, places]));
@@ -136,7 +136,7 @@ test('a scan with too many references is refused', async () => {
 
 const text = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
-test('a link leads to the host of its template for any path and revision', () => {
+test('a link to code leads to the host of its template for any path and revision', () => {
   fc.assert(
     fc.property(fc.string({ unit: text }), fc.string({ unit: text }), (path, revision) => {
       const url = new URL(linkTo(link, revision, { path, line: 3 }));

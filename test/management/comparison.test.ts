@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
   await fill(frontend, backend);
-  // Counts of complete days, users of yesterday, and an incomplete day.
+  // The data has counts of complete days, users of yesterday, and an incomplete day.
   ahead = dayMs;
   access = await token(service.http, service.credentials);
   await report(backend, clock.now(), { better: { on: [9_000_000, 1], off: [9_000_000, 9_000_000] } });
@@ -33,7 +33,7 @@ type Counts = Readonly<Record<string, Readonly<Record<string, readonly [checks: 
 const days = 10;
 const people = 220;
 
-/** Ten days of counts, the last of them today, and users of the variants today. */
+/** Sends ten days of counts until today, and the users of the variants of today. */
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < days; day++) {
     const luck = 1 + 0.1 * Math.sin(day);
@@ -51,7 +51,7 @@ async function fill(frontend: string, backend: string): Promise<void> {
     const several = { a: [1], ...(person < 60 ? { b: [1] } : {}) };
     const f = {
       better: { [given]: [1] },
-      // Three of four people are served on, although the split is half.
+      // Three of four people are served the variant `on`, although the split is half.
       same: { [person % 4 === 0 ? 'off' : 'on']: [1] },
       mixed: person % 2 === 0 ? several : { b: [1] },
       alone: { on: [1] },
@@ -94,7 +94,7 @@ const variantIn = ({ variants }: Comparison, name: string) => variants.find(({ v
 const text = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 describe('a comparison', () => {
-  it('finds an effect and its size, and omits the incomplete day', async () => {
+  it('a comparison finds an effect and its size, and omits the incomplete day', async () => {
     const comparison = await compare('better', { base: 'off' });
     expect(comparison).toMatchObject({ feature: 'better', event: 'used', base: 'off', outcome: 'difference' });
     expect([comparison.from, comparison.to, comparison.days]).toEqual([
@@ -114,14 +114,14 @@ describe('a comparison', () => {
     );
   });
 
-  it('reports an unclear difference, and omits a variant with too few users', async () => {
+  it('a comparison reports an unclear difference, and omits a variant with too few users', async () => {
     const comparison = await compare('same');
     expect(comparison).toMatchObject({ base: 'off', outcome: 'no_clear_difference' });
     expect(comparison.why).toMatch(/^Inconclusive: anything from no difference to \d+\.\d percentage points\.$/);
     expect(variantIn(comparison, 'rare')).toMatchObject({ users: 0, difference: null, interval: null });
   });
 
-  it('the default base is the same in every range, and a requested base that was not served is reported', async () => {
+  it('the default base of a comparison does not depend on the range, and an unserved base is reported', async () => {
     const yesterday = new Date(clock.now() - dayMs).toISOString();
     for (const query of [{}, { from: yesterday }]) expect((await compare('same', query)).base).toBe('off');
     const old = new Date(clock.now() - 20 * dayMs).toISOString();
@@ -134,19 +134,19 @@ describe('a comparison', () => {
     ['too few days', 'young', {}, /^(on|off) and (on|off) were both served on 3 whole UTC days; .* at least 7/],
     ['too few events', 'better', { event: 'viewed' }, /has 0 events on these days; .* at least 5\.$/],
     ['a base with hardly any users', 'same', { base: 'rare' }, /^rare has 0 users on these days; .* 100\.$/],
-  ])('reports the missing data for %s', async (_, feature, query, why) => {
+  ])('a comparison reports insufficient data for %s', async (_, feature, query, why) => {
     const comparison = await compare(feature, query);
     expect(comparison).toMatchObject({ outcome: 'not_enough', why: expect.stringMatching(why) });
     expect(comparison.variants.every(({ difference }) => difference === null)).toBe(true);
   });
 
-  it('the comparison is empty for a range without a complete day', async () => {
+  it('a comparison is empty for a range without a complete day', async () => {
     const comparison = await compare('better', { from: new Date(clock.now()).toISOString() });
     expect(comparison).toMatchObject({ from: null, to: null, days: 0, base: null, variants: [] });
     expect(comparison.why).toBe('No whole UTC day of this range is over yet.');
   });
 
-  it('covers every day that the range includes at least in part', async () => {
+  it('a comparison covers every day that overlaps the range', async () => {
     const yesterday = Math.floor(clock.now() / dayMs) * dayMs - dayMs;
     const from = new Date(yesterday - 2 * dayMs + 5 * 3_600_000).toISOString();
     const to = new Date(yesterday - 3_600_000).toISOString();
@@ -155,13 +155,13 @@ describe('a comparison', () => {
     expect(variantIn(comparison, 'off').checks).toBe(2000);
   });
 
-  it('warns if users were served several variants', async () => {
+  it('a comparison warns if users were served several variants', async () => {
     expect((await compare('better')).severalVariants).toEqual({ share: 0, warn: false });
     expect((await compare('mixed')).severalVariants).toEqual({ share: 30 / (2 * people), warn: true });
     expect((await compare('alone')).severalVariants).toBeNull();
   });
 
-  it('checks the declared split', async () => {
+  it('a comparison checks the declared split against the served variants', async () => {
     expect((await compare('better')).sampleRatio).toBeNull();
     for (const feature of ['better', 'same']) {
       const path = `/api/v2/applications/${application}/features/${feature}`;

@@ -22,7 +22,7 @@ async function signIn({ accountStore, settings, clock, sendTo }: UsersFixture, {
   return { key, headers, ask };
 }
 
-test('a console request in flight cannot make changes after its user has signed out', async () => {
+test('a console request cannot make changes if its user signs out before the body arrives', async () => {
   const fixture = await openUsersFixture();
   const { slowly, ada, as, team, accountStore, clock } = fixture;
   const { key, headers } = await signIn(fixture, ada);
@@ -73,7 +73,7 @@ test('the console sessions and tokens of one user share a rate limit', async () 
   expect(await other.ask('GET', '/users/me')).toMatchObject({ status: 200 });
 });
 
-test('a session for another scope is not valid for the API', async () => {
+test('a console session for another scope is not valid for the API', async () => {
   const fixture = await openUsersFixture();
   const { accountStore, settings, eve, sendTo } = fixture;
   const granted = { userId: eve.user.id, signIn: 'x', scope: 'openid email', authTime: 1_767_323_045 };

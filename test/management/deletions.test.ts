@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { finishDeletion } from '../../src/accounts/deletions.ts';
 import { openManageFixture } from './fixture.ts';
 
-test('a deletion is listed for its team until all data is removed', async () => {
+test('the deletion of an application is listed for its team until all data is removed', async () => {
   const { call, clock, directory, team, tokens, application } = await openManageFixture();
   expect((await call('GET', '/deletions')).json).toEqual({ items: [], nextCursor: null });
   await call('DELETE', `/applications/${application.id}/environments/Staging`);

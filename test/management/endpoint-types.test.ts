@@ -16,7 +16,7 @@ const NewThing = bodyShape('NewThing', { size: Type.Optional(count('Its size.'))
 
 const words = { operationId: 'x', summary: 'x', access: { within: 'team', least: 'User' } } as const;
 
-test('a handler receives the types of its path, access, query and body', () => {
+test('the parameters of a handler have the types of its path, access, query and body', () => {
   const { path } = endpoint('POST /teams/:id/things/:name', {
     ...words,
     query: { limit: Type.Integer({ default: 1 }), only: Type.Optional(text('Only this.')) },
@@ -32,7 +32,7 @@ test('a handler receives the types of its path, access, query and body', () => {
   expect(path).toBe('/api/v2/teams/:id/things/:name');
 });
 
-test('a handler with an undeclared shape or status, or without a declared header, does not compile', () => {
+test('a handler that returns an undeclared shape or status, or omits a declared header, does not compile', () => {
   const responses = { 200: jsonResponse(Thing, 'The thing.') };
   const thing = { id: 'a', size: 1 };
   // @ts-expect-error: a field is missing
@@ -49,7 +49,7 @@ test('a handler with an undeclared shape or status, or without a declared header
   // @ts-expect-error: the contract does not have this refusal
   const refuses: Refusals = { out_of_tea: 'There is no tea' };
   endpoint('GET /teams/:id', { ...words, responses, refuses, handle: () => ok(thing) });
-  // @ts-expect-error: the path does not have this parameter
+  // @ts-expect-error: the path has no such parameter
   endpoint('GET /teams/:id', { ...words, responses, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
 });
 

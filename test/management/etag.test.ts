@@ -3,7 +3,7 @@ import { openManageFixture } from './fixture.ts';
 
 const path = (id: string) => `/api/v2/applications/${id}`;
 
-test('a change applies only to the version that its caller has read', async () => {
+test('a change with If-Match applies only to the version that its caller has read', async () => {
   const { application, tokens, sendTo, clock } = await openManageFixture();
   const authorization = `Bearer ${tokens.admin}`;
   const patch = (name: string, match: string) =>
@@ -23,7 +23,7 @@ test('a change applies only to the version that its caller has read', async () =
   expect(await patch('Fourth', '*')).toMatchObject({ status: 200, json: { name: 'Fourth' } });
 });
 
-test('only one of several concurrent changes to the same version succeeds', async () => {
+test('only one of several concurrent changes to the same version of a resource succeeds', async () => {
   const { application, tokens, sendTo, clock, directory } = await openManageFixture();
   const authorization = `Bearer ${tokens.admin}`;
   const seen = await sendTo(path(application.id), { headers: { authorization } });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 const ask = (method: string, path: string, status: number, body?: object) =>
   manage(service.http, access, method, base + path, status, body) as Promise<never>;
 
-/** Fourteen days of counts until today, and the users of today. A day later, all of these days are complete. */
+/** Sends fourteen days of counts until today, and the users of today. A day later, all these days are complete. */
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < 14; day += 1) {
     const time = new Date(clock.now() - day * dayMs).toISOString();
@@ -61,7 +61,7 @@ async function send(path: string, body: unknown): Promise<number> {
   return postJson(`http://${service.http}${path}`, body, { origin: 'https://shop.example' });
 }
 
-/** The time a number of days after the end of the counts. */
+/** Returns the time a number of days after the end of the counts. */
 const at = (days: number) => new Date(midnight + (days + 1) * dayMs).toISOString();
 
 const plan = {
@@ -104,7 +104,7 @@ describe('an experiment', () => {
     expect(result.daily.find(({ variant }) => variant === 'on')!.values).toHaveLength(14);
   });
 
-  it('shows its progress towards a planned number of users', async () => {
+  it('an experiment shows its progress towards a planned number of users', async () => {
     const made = await make({ startAt: at(-14), users: 4000 });
     const [listed] = ((await ask('GET', '/experiments?state=running', 200)) as { items: Experiment[] }).items.filter(
       ({ id }) => id === made.id,
@@ -127,7 +127,7 @@ describe('an experiment', () => {
     expect(await ask('GET', `/experiments/${planned.id}`, 404)).toMatchObject({ code: 'not_found' });
   });
 
-  it('an experiment that is stopped early keeps its result and the reason', async () => {
+  it('an experiment that is stopped early keeps its result and shows the reason', async () => {
     const made = await make({ startAt: at(-10), endAt: at(4), metric: 'orders' });
     const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, { stop: 'Too many errors' })) as Experiment;
     expect(stopped).toMatchObject({ state: 'stopped', stopped: 'Too many errors' });
@@ -136,7 +136,7 @@ describe('an experiment', () => {
     await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
   });
 
-  it('a refused change does not stop an experiment, and a refused stop does not change it', async () => {
+  it('a refused change does not stop an experiment, and a refused stop does not change the plan', async () => {
     const running = await make({ startAt: at(-10), endAt: at(4) });
     const path = `/experiments/${running.id}`;
     expect(await ask('PATCH', path, 409, { stop: 'Errors', endAt: at(9) })).toMatchObject({ code: 'conflict' });
@@ -159,7 +159,7 @@ describe('an experiment', () => {
     expect(await ask('POST', '/experiments', 400, { ...plan, ...more })).toMatchObject({ code });
   });
 
-  it('the estimated duration is based on the traffic', async () => {
+  it('the estimated duration of an experiment is based on the traffic', async () => {
     const power = (await ask('GET', '/features/checkout/power?environment=Production', 200)) as Power;
     expect(power.rate).toBeCloseTo(0.37, 1);
     expect(power.points[0]![0]).toBe(7);

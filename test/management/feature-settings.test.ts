@@ -75,7 +75,7 @@ test('a declaration by an earlier release has the defaults of newer settings', a
   expect((await ask('PATCH', '/features/old', { permanent: true })).json).toMatchObject({ ...shown, permanent: true });
 });
 
-test('an undeclared name is reported with the most similar declared name', async () => {
+test('an undeclared feature is shown with the most similar declared name', async () => {
   const { ask, see } = await openRegistry();
   for (const name of ['checkout', 'search']) await ask('POST', '/features', { name });
   see({ f: { chekcout: { on: [1] }, zzz: { on: [1] } } });

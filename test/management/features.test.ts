@@ -129,7 +129,7 @@ test('changing an undeclared feature declares it, and deleting the declaration k
   expect(audit(registry).map(([action]) => action)).toEqual(['feature.declared', 'feature.deleted']);
 });
 
-test('a feature is stale thirty days after its last packet or, without packets, its declaration', async () => {
+test('a feature is stale thirty days after its last packet or, without packets, after its declaration', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { seen: checked, back: checked } });
   await ask('POST', '/features', { name: 'never' });
@@ -230,7 +230,7 @@ test('the plan limits declared features, however they are declared', async () =>
   expect((await ask('PATCH', '/features/f0', { archived: true })).status).toBe(200);
 });
 
-test('names over the limit of an environment are not listed as features', async () => {
+test('names over the feature limit of an environment are not listed as features', async () => {
   const { ask, see, names } = await openRegistry();
   see({ f: { a: checked, b: checked, c: checked, d: checked } });
   expect(await names('/features')).toEqual(['a', 'b', 'c']);

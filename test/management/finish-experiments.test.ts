@@ -40,7 +40,7 @@ test('other experiments finish even if the report of one experiment fails', asyn
   expect(frozen).toEqual([false, true]);
 });
 
-test('an experiment whose plan cannot be met yet is not computed', async () => {
+test('no report is computed for an experiment whose plan cannot be met yet', async () => {
   const { directory, application, clock } = await openManageFixture();
   const { id, environments } = application;
   clock.advance(dayMs - (clock.now() % dayMs));

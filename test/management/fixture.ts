@@ -33,7 +33,7 @@ export interface ManageFixture extends AuthFixture {
   issueToken(role: Role, teamId: string): Promise<string>;
   /** Another token of the Admin's API key. */
   freshToken(): Promise<string>;
-  /** The callers for whom a password was hashed. */
+  /** Ids of the callers for whom a password was hashed. */
   readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<JsonResponse>;
@@ -89,7 +89,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     limits: defaults,
     latestUnattributed,
     issuerRules,
-    /** Opened on use, because few tests need the store. */
+    /** The store is opened on first use, because few tests need it. */
     get store() {
       return temporaryUsage();
     },

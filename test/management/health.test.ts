@@ -57,7 +57,7 @@ test('an environment is healthy only once it receives data', async () => {
   expect(await send({ checkout: { on: [1], off: [1] } })).toBe(202);
   clock.advance(20_000);
   expect(await health()).toMatchObject({ status: 'ok', flags: 1, items: [] });
-  // An environment that never received data affects only the health of its own page.
+  // At first, an environment without data affects only its own health, not the health of the application.
   expect(await health('')).toMatchObject({ environment: null, status: 'ok' });
   expect(listKinds(await health('?environment=Staging'))).toEqual(['nothing_received 1']);
   clock.advance(silentMs);
@@ -82,7 +82,7 @@ test('a leaked key is an urgent finding with a link until the key is deleted', a
   expect(listKinds(await health())).not.toContain('key_leaked 1');
 });
 
-test('refusals are a finding once a sender has ten refusals, until an hour passes without refusals', async () => {
+test('ten refusals of a sender are a finding until an hour passes without refusals', async () => {
   const { health, send, id } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   const refuse = (count: number) =>
@@ -91,7 +91,7 @@ test('refusals are a finding once a sender has ten refusals, until an hour passe
   clock.advance(20_000);
   expect(listKinds(await health())).toEqual([]);
   await refuse(1);
-  // Refusals are committed with the next batch.
+  // Wait, because refusals are committed only with the next batch.
   const item = await vi.waitFor(async () => {
     const { items } = await health();
     expect(items).toHaveLength(1);
@@ -108,7 +108,7 @@ test('refusals are a finding once a sender has ten refusals, until an hour passe
   expect(listKinds(await health())).toEqual([]);
 });
 
-test('flags are counted by their verdicts, and a declaration takes effect immediately', async () => {
+test('the health counts flags by verdict, and a declaration takes effect immediately', async () => {
   const { id, ask, path, health, send } = await openShop();
   await ask('POST', `${path}/features`, 201, { name: 'checkout' });
   await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] }, search: { on: [1] } });
@@ -248,7 +248,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   }),
 });
 
-test('findings have positive counts, one item per kind, and the order of severity, and the status is the first severity', () => {
+test('findings have one item per kind, positive counts and the order of severity, which determines the status', () => {
   fc.assert(
     fc.property(facts, (each) => {
       const { status, items } = computeHealth(each);

@@ -45,7 +45,7 @@ async function openApplication(name: string) {
   };
 }
 
-/** Reads Home once the flags of all applications are judged. */
+/** Reads Home repeatedly until the flags of all applications have verdicts. */
 async function readHome(): Promise<Home> {
   return vi.waitFor(async () => {
     clock.advance(10_000);
@@ -72,7 +72,7 @@ test('GET /home has the messages, rate and findings of every application', async
   });
   expect(first.applications[1]!.hourly.accepted).toHaveLength(24);
   expect(first.items).toMatchObject([{ kind: 'undeclared', application: { name: 'shop' } }]);
-  // The rate is the average since an earlier request.
+  // The rate is the average since an earlier request to Home.
   for (let sent = 0; sent < 10; sent += 1) expect(await blog.send({ comments: { on: [1] } })).toBe(202);
   const second = await vi.waitFor(async () => {
     clock.advance(4000);
@@ -82,7 +82,7 @@ test('GET /home has the messages, rate and findings of every application', async
   });
   const { perSecond, overSeconds } = second.applications[0]!.rate;
   expect(perSecond * overSeconds).toBeCloseTo(10);
-  // Complete hours are cached, and still counted.
+  // Complete hours are cached, and must still be counted.
   clock.advance(2 * 3_600_000);
   const third = await readHome();
   expect(third.applications[0]).toMatchObject({ accepted: 11, rate: { perSecond: 0 } });
@@ -102,7 +102,7 @@ test('findings of all applications are ordered by severity, and a leaked key com
 const search = async (q: string, more = '') =>
   ((await ask('GET', `/api/v2/search?q=${encodeURIComponent(q)}${more}`, 200)) as SearchResults).items;
 
-test('search finds seen and declared flags by rank', async () => {
+test('search finds seen and declared flags, and sorts them by rank', async () => {
   expect((await search('check')).map(({ type, name }) => [type, name])).toEqual([
     ['feature', 'checkout'],
     ['feature', 'new-checkout'],
@@ -116,7 +116,7 @@ test('search finds seen and declared flags by rank', async () => {
     },
   ]);
   expect(await search('out new')).toHaveLength(1);
-  // A flag that appears later is found, although the index was built before.
+  // Search also finds a flag that appears after the index was built.
   await shop.send({ 'checkout-v2': { on: [1] } });
   await vi.waitFor(async () => expect(await search('checkout-v2')).toHaveLength(1));
 });
@@ -141,7 +141,7 @@ test('search finds keys by their first characters, and users of the team by name
   expect(await search('grace@')).toMatchObject([{ type: 'user', name: 'Grace Hopper' }]);
 });
 
-test('an API key bound to an application sees only this application', async () => {
+test('an API key bound to an application sees only this application in Home and search', async () => {
   const path = `/api/v2/teams/${service.credentials.teamId}/api-keys`;
   const bound = { name: 'ci', scopes: ['read'], applications: [blog.id] };
   const made = (await ask('POST', path, 201, bound)) as { clientId: string; clientSecret: string };

@@ -28,7 +28,7 @@ async function sendPacket(people: People, packet: object): Promise<void> {
   ).toBe(202);
 }
 
-test('the exposures of an identity are the sums of its packets', async () => {
+test('the exposures of an identity are the sums of the exposures in its packets', async () => {
   const people = await attach();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const name = fc.constantFrom('a', 'b', '__proto__', 'é🙂');
@@ -139,7 +139,7 @@ test('identities over the limit of an environment are counted without exposures'
   await people.service.stop();
 });
 
-test('a forgotten person is forgotten in all environments, from the next packet, and across a restart', async () => {
+test('forgetting a person affects all environments, takes effect with the next packet, and survives a restart', async () => {
   let people = await openPeople();
   const older = await people.mint('ann/1');
   const newer = await people.mint('ann/1');
@@ -212,12 +212,15 @@ test('members read exposures, Admins forget identities, and other teams are refu
   expect(forgotten).toEqual([`${application.id}/ann/1`]);
 });
 
-test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])('an identity %j can be forgotten by a query', async (identity) => {
-  const people = await attach();
-  await people.call('PATCH', '', 200, { acceptClientIdentities: true });
-  for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
-  await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
-  expect(await people.check('again', { u: 'other' })).toBe(202);
-  if (!identity.includes('..') && identity !== '.') expect(await people.exposures(identity)).toEqual([]);
-  expect(await people.exposures('other')).toHaveLength(2);
-});
+test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(
+  'the identity %j can be forgotten with a query parameter',
+  async (identity) => {
+    const people = await attach();
+    await people.call('PATCH', '', 200, { acceptClientIdentities: true });
+    for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
+    await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
+    expect(await people.check('again', { u: 'other' })).toBe(202);
+    if (!identity.includes('..') && identity !== '.') expect(await people.exposures(identity)).toEqual([]);
+    expect(await people.exposures('other')).toHaveLength(2);
+  },
+);

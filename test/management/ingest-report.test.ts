@@ -64,7 +64,7 @@ test.concurrent('the ingest report shows a refused Backend key without its text'
   });
 });
 
-test.concurrent('the ingest report names an environment that does not exist', async () => {
+test.concurrent('the ingest report shows the unknown environment of a refused message', async () => {
   const { id, mobile } = await openShop();
   expect(await sendPacket({ k: mobile.key, e: 'Prodction' })).toBe(404);
   const { entries } = await readRefused(id, 1);
@@ -76,7 +76,7 @@ test.concurrent('the ingest report names an environment that does not exist', as
   });
 });
 
-test.concurrent('an environment that is created again has no messages of its predecessor', async () => {
+test.concurrent('an environment with the name of a deleted environment has none of its messages in the ingest report', async () => {
   const { id, mobile } = await openShop();
   const environments = `/api/v2/applications/${id}/environments`;
   expect(await sendPacket({ k: mobile.key, e: 'Staging' })).toBe(202);
@@ -95,7 +95,7 @@ test.concurrent('an environment that is created again has no messages of its pre
   expect(again.entries).toHaveLength(1);
 });
 
-test.concurrent('the ingest report names a wrong origin with its last example', async () => {
+test.concurrent('the ingest report shows the last wrong origin', async () => {
   const { id, frontend } = await openShop({ allowedOrigins: ['https://app.example.com'] });
   for (const origin of ['https://old.example.com', 'https://staging.example.com']) {
     expect(await sendPacket({ k: frontend.key }, { origin })).toBe(403);
@@ -111,7 +111,7 @@ test.concurrent('the ingest report names a wrong origin with its last example', 
   });
 });
 
-test.concurrent('a malformed packet is attributed to its key, and none of its content is shown', async () => {
+test.concurrent('the ingest report attributes a malformed packet to its key, and shows none of its content', async () => {
   const { id, mobile } = await openShop();
   expect(await sendPacket({ k: mobile.key, e: 7, f: { 'jane@example.com': { on: ['x'] } } })).toBe(400);
   const report = await readRefused(id, 1);
@@ -119,7 +119,7 @@ test.concurrent('a malformed packet is attributed to its key, and none of its co
   expect(JSON.stringify(report)).not.toContain('jane');
 });
 
-test.concurrent('a misplaced key is not shown', async () => {
+test.concurrent('the ingest report does not show a key in the wrong place of a request', async () => {
   const { id, mobile, backend } = await openShop();
   const headers = { 'user-agent': `agent ${backend.key}`, origin: `https://${backend.key}` };
   expect(await sendPacket({ k: mobile.key, e: backend.key }, headers)).toBe(404);
@@ -127,7 +127,7 @@ test.concurrent('a misplaced key is not shown', async () => {
   expect(JSON.stringify(report)).not.toContain(backend.key);
 });
 
-test.concurrent('the number of accepted messages immediately equals the number of responses with 202', async () => {
+test.concurrent('the ingest report immediately counts as many accepted messages as responses with 202', async () => {
   const { id, mobile } = await openShop();
   const responses = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
@@ -150,7 +150,7 @@ test.concurrent('the number of accepted messages immediately equals the number o
   expect(await read(id, 'environment=Staging')).toMatchObject({ environment: 'Staging', accepted: 10 });
 });
 
-test.concurrent('the ingest report shows the instance of a report, and notes an accepted repetition', async () => {
+test.concurrent('the ingest report shows the instance of a usage report, and a note for an accepted repetition', async () => {
   const { id, backend } = await openShop();
   const report = {
     appKey: backend.key,

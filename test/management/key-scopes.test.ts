@@ -9,7 +9,7 @@ import { openWorld } from './support/world.ts';
 
 const world = opened(openWorld);
 
-/** The routes that a key with only the scope `ingest-adopt` may call. */
+/** Routes that an API key with only the scope `ingest-adopt` may call. */
 const adopting = new Set([
   'GET /applications',
   'GET /applications/:id',
@@ -18,7 +18,7 @@ const adopting = new Set([
   'GET /users/me',
 ]);
 
-/** The routes outside of applications that a bound key may call. They do not show other applications. */
+/** The routes outside of applications that a bound key may call. Their responses show only the bound applications. */
 const unbound = new Set(['GET /applications', 'GET /home', 'GET /search', 'GET /teams', 'GET /users/me']);
 
 async function makeKey(settings: object): Promise<NewApiKey> {
@@ -50,7 +50,7 @@ describe('an API key', () => {
     expect(await refusals(token)).toEqual(most.filter((route) => !adopting.has(route)));
   });
 
-  test('a bound API key reaches only its bound applications, whatever its scopes', async () => {
+  test('an API key that is bound to applications reaches no other applications, whatever its scopes', async () => {
     const key = await makeKey({ scopes: ['admin'] });
     const token = await world.fetchToken(key);
     const own = `/api/v2/teams/${world.home.teamId}/api-keys/${key.apiKey.clientId}`;
@@ -90,7 +90,7 @@ describe('the scopes of an API key', () => {
     expect(json).toMatchObject({ scopes, role });
   });
 
-  test('new scopes and roles of a key take effect immediately for its existing tokens', async () => {
+  test('new scopes and roles of an API key take effect immediately for its existing tokens', async () => {
     const { as, ada, call, path } = await open();
     const [own] = (await call('GET', path)).json.items;
     const change = (body: object) => as(ada, 'PATCH', `${path}/${own.clientId}`, body);
@@ -111,7 +111,7 @@ describe('the scopes of an API key', () => {
     [{ applications: [] }],
     [{ applications: ['none', 'none'] }],
     [{ applications: 'all' }],
-  ])('an API key with %j is refused', async (wanted) => {
+  ])('creating an API key with %j is refused', async (wanted) => {
     const { as, ada, path } = await open();
     expect((await as(ada, 'POST', path, { name: 'CI', ...wanted })).status).toBe(400);
   });

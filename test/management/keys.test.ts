@@ -8,7 +8,7 @@ async function open() {
 }
 
 describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => {
-  test('a new key is returned with its text, and works immediately', async () => {
+  test('a new application key is returned with its text, and is valid immediately', async () => {
     const { call, path, clock, directory } = await open();
     const { status, json, headers } = await call('POST', path, { type, name: 'Web' });
     expect(status).toBe(201);
@@ -23,7 +23,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
     expect(directory.findKey(json.key)?.key.id).toBe(json.id);
   });
 
-  test('a key is listed with its text only if the key is not secret', async () => {
+  test('an application key is listed with its text only if the key is not secret', async () => {
     const { call, path, clock } = await open();
     const made = (await call('POST', path, { type })).json;
     const list = await call('GET', path);
@@ -47,7 +47,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
     expect(list.text.includes(made.key)).toBe(type !== 'Backend');
   });
 
-  test('stops working after its deletion', async () => {
+  test('an application key is invalid after its deletion', async () => {
     const { call, path, directory } = await open();
     const made = (await call('POST', path, { type })).json;
     expect((await call('DELETE', `${path}/${made.id}`)).status).toBe(204);
@@ -56,7 +56,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
   });
 });
 
-test('a key is listed with its last use and a leak', async () => {
+test('an application key is listed with its last use and its leak', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Backend' })).json;
   clock.advance(60_000);
@@ -68,7 +68,7 @@ test('a key is listed with its last use and a leak', async () => {
   expect(shown).toMatchObject({ lastUsedAt: at, warnings: [{ code: 'leaked', message: expect.any(String), at }] });
 });
 
-test('a key is listed with its refused messages and their reasons', async () => {
+test('an application key is listed with its refused messages and the reasons', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Frontend' })).json;
   const holder = directory.findKey(key) as KeyHolder;
@@ -87,7 +87,7 @@ test('a key is listed with its refused messages and their reasons', async () => 
   expect((await call('GET', path)).json.items).toMatchObject([{ lastUsedAt: null, refused }]);
 });
 
-test('a revoked key stays recognisable, without its text', async () => {
+test('a revoked application key is still listed, without its text', async () => {
   const { call, path, clock, directory } = await open();
   const made = (await call('POST', path, { type: 'Frontend', name: 'Old shop' })).json;
   directory.recordRefusal(directory.findKey(made.key) as KeyHolder, 'origin_not_allowed');
@@ -120,7 +120,7 @@ test('a revoked key stays recognisable, without its text', async () => {
   expect(names).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 1}`));
 });
 
-test('a key cannot be deleted through another application', async () => {
+test('an application key cannot be deleted in the path of another application', async () => {
   const { call, path, directory } = await open();
   const made = (await call('POST', path, { type: 'Mobile' })).json;
   const other = (await call('POST', '/applications', { name: 'Other' })).json;
@@ -130,14 +130,14 @@ test('a key cannot be deleted through another application', async () => {
 
 test.each<[unknown, string, string]>([
   [{ type: 'frontend' }, 'invalid_body', 'Field type must be "Frontend" or must be "Mobile" or must be "Backend"'],
-])('the key %j is refused', async (body, code, detail) => {
+])('creating the application key %j is refused', async (body, code, detail) => {
   const { call, path } = await open();
   const response = await call('POST', path, body);
   expect(response).toMatchObject({ status: 400, json: { code } });
   expect(response.json.detail).toContain(detail);
 });
 
-test('keys created in the same millisecond are listed in order and in pages', async () => {
+test('application keys that were created in the same millisecond are listed in order and in pages', async () => {
   const { call, path } = await open();
   const made: string[] = [];
   for (let at = 0; at < 5; at++) made.push((await call('POST', path, { type: 'Mobile' })).json.id);
@@ -155,7 +155,7 @@ describe('an adopted token', () => {
   const token = `default:production.${'a'.repeat(56)}`;
   const wanted = { token, type: 'Frontend', environment: 'Production', name: 'Unleash' };
 
-  test('works immediately, and only its hash is stored', async () => {
+  test('an adopted token is valid immediately, and only its hash is stored', async () => {
     const { call, path, directory, clock } = await open();
     const made = await call('POST', `${path}/adopt`, wanted);
     expect(made.status).toBe(201);
@@ -187,7 +187,7 @@ describe('an adopted token', () => {
     ['repeats two characters', 'Backend', 'a1'.repeat(20), ['weak']],
     ['consists of words', 'Backend', 'unleash-insecure-client-api-token-of-the-shop', ['weak']],
     ['is public anyway', 'Frontend', 'unleash-insecure-frontend-api-token', []],
-  ])('an adopted token has the right warnings if the token %s', async (_, type, secret, codes) => {
+  ])('an adopted token is shown with a warning if it is weak: the token %s', async (_, type, secret, codes) => {
     const { call, path, clock } = await open();
     const adopted = await call('POST', `${path}/adopt`, { ...wanted, type, token: `default:production.${secret}` });
     const at = new Date(clock.now()).toISOString();
@@ -216,7 +216,7 @@ describe('an adopted token', () => {
       404,
       'unknown_environment',
     ],
-  ])('the adoption is refused if %s', async (_, body, status, code) => {
+  ])('adopting a token is refused if %s', async (_, body, status, code) => {
     const { call, path } = await open();
     const other = (await call('POST', '/applications', { name: 'Other' })).json;
     await call('POST', `/applications/${other.id}/keys/adopt`, wanted);

@@ -13,7 +13,7 @@ import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
 import { freshDirectory, manage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 
-/** Time of the restart of the service, ms after the creation of the fixture: the waiting deliveries are due. */
+/** Time of the restart of the service, ms after the creation of the fixture. The waiting deliveries are then due. */
 const restartedAfter = 180_000;
 
 /** A field that a later version might add to a record. This version must preserve the field in each change. */

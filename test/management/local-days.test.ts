@@ -23,7 +23,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 const retention = { minutesMs: 5 * hourMs, hoursMs: 40 * dayMs, daysMs: 900 * dayMs };
-/** Clocks changed eight days before in Europe, and one day before in America. */
+/** Eight days after clocks changed in Europe, and one day after they changed in America. */
 const now = Date.UTC(2026, 10, 2, 15, 42, 10);
 const nowMinute = Math.floor(now / minuteMs);
 
@@ -76,7 +76,7 @@ const seen = fc.array(fc.record({ ago: fc.nat({ max: 30 * 24 * 60 }), checks: fc
   maxLength: 25,
 });
 
-test('the days of a time zone partition a range, and their counts add up to the counts of its hours', async () => {
+test('days of a time zone cover a range without overlap, and their counts are the sums of their hours', async () => {
   const zones = fc.constantFrom('Europe/Berlin', 'America/New_York', 'Pacific/Auckland', 'Asia/Tokyo');
   await fc.assert(
     fc.asyncProperty(seen, zones, fc.nat({ max: 20 }), async (all, timeZone, days) => {
@@ -112,7 +112,7 @@ test('the days of a time zone partition a range, and their counts add up to the 
   );
 });
 
-test('days are UTC days if hours are not kept, or if days begin within an hour', async () => {
+test('a report has UTC days if hours are not retained, or if local days begin within an hour', async () => {
   const store = createStore([{ ago: 60, checks: 1 }]);
   const old = { from: '2026-08-01T00:00:00Z', step: 'day', timeZone: 'Europe/Berlin' };
   expect(read(store, old).overview).toMatchObject({ timeZone: 'UTC', width: 86_400 });
@@ -128,7 +128,7 @@ test.each([
   ['day', { from: '2026-11-01T04:00:00Z', step: 'hour' }],
   ['week', { from: '2026-10-26T04:00:00Z', step: 'day' }],
   ['month', { from: '2026-10-26T04:00:00Z', step: 'day' }],
-])('the previous range of compare=%s has the same number of buckets', async (compare, query) => {
+])('the previous range with compare=%s has the same number of buckets as the range', async (compare, query) => {
   const each = { '2026-10-31T10:20Z': 3, '2026-10-20T12:00Z': 5, '2026-09-24T10:00Z': 1, '2026-11-01T10:10Z': 2 };
   const all = Object.entries(each).map(([at, checks]) => ({ ago: nowMinute - Date.parse(at) / minuteMs, checks }));
   const store = createStore(all);

@@ -201,7 +201,7 @@ test('every route is in the matrix', () => {
 });
 
 describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ route, statuses, number }) => {
-  test('responds to each caller as in the matrix', async () => {
+  test('the route responds to each caller with the status in the matrix', async () => {
     await makeRoomFor(world, route);
     const cells = await Promise.all(
       callers.map(async ([name, callAs], column) => {
@@ -234,14 +234,14 @@ describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ rout
   });
 });
 
-/** Client addresses of the latest audit log entries of an Admin of the team. */
+/** Returns the client addresses of the latest audit log entries that an Admin of the team can read. */
 async function addressesInAuditLog(): Promise<Set<string>> {
   const response = await world.send(world.asAdmin, 'GET', '/api/v2/audit?limit=200');
   const { items } = (await response.json()) as { items: { actor: { address: string } }[] };
   return new Set(items.map(({ actor }) => actor.address));
 }
 
-/** True if the change appears in the audit log of an Admin of the team. */
+/** True if a change by the route appears in the audit log that an Admin of the team can read. */
 function isNoted(route: string, id: string): boolean {
   const isElsewhere = id === world.outsider.id || (route === 'POST /teams' && id === world.lead.id);
   return !route.startsWith('GET') && !/preferences|views/.test(route) && !isElsewhere;
@@ -257,7 +257,7 @@ async function checkUnknownId(
   expect(none).toMatchObject({ status: 404, text: expect.stringContaining('"not_found"') });
 }
 
-/** RFC 6750 §3: an error is named only when the request has a token. */
+/** RFC 6750 §3: the challenge contains an error only if the request has a token. */
 function challengeFor(header: string | undefined): string {
   return header === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
 }

@@ -16,7 +16,7 @@ describe('the role of a member', () => {
     expect(await as(eve, 'PATCH', `/teams/${otherTeamId}`, { name: 'C' })).toMatchObject({ status: 403 });
   });
 
-  test('a request without a body keeps the role; a role that is not set follows the default role', async () => {
+  test('adding a member without a body keeps their role, and an unset role follows the default role', async () => {
     const { as, ada, bob, eve, team, otherTeamId } = await openUsersFixture();
     const path = `/teams/${team.id}/members/${eve.user.id}`;
     expect((await as(ada, 'PUT', path)).json).toMatchObject({ role: 'User' });
@@ -28,7 +28,7 @@ describe('the role of a member', () => {
     expect((await as(bob, 'GET', `/users/${eve.user.id}`)).json).toMatchObject({ teamRoles });
   });
 
-  test('ends with the membership', async () => {
+  test('the role in a team ends with the membership', async () => {
     const { as, bob, eve, team, otherTeamId, directory } = await openUsersFixture();
     const path = `/teams/${otherTeamId}/members/${eve.user.id}`;
     await as(bob, 'PUT', path, { role: 'Admin' });
@@ -37,7 +37,7 @@ describe('the role of a member', () => {
     expect((await as(bob, 'PUT', path)).json).toMatchObject({ role: 'User' });
   });
 
-  test('members cannot change their own role, and the last Admin keeps the role', async () => {
+  test('members cannot change their own role, and the last Admin cannot lose the role', async () => {
     const { as, ada, bob, team, otherTeamId, tom } = await openUsersFixture();
     const own = await as(ada, 'PUT', `/teams/${team.id}/members/${ada.user.id}`, { role: 'User' });
     expect(own).toMatchObject({ status: 403, json: { code: 'forbidden' } });
@@ -48,7 +48,7 @@ describe('the role of a member', () => {
     expect(last).toMatchObject({ status: 409, json: { code: 'conflict' } });
   });
 
-  test('an Admin can give a role only to users whom the Admin manages in another team', async () => {
+  test('an Admin can give a role only to users of another team in which the caller is also an Admin', async () => {
     const { as, bob, addUser, team, otherTeamId } = await openUsersFixture();
     const zoe = await addUser('Zoe', 'Admin', [team.id]);
     await as(bob, 'PUT', `/teams/${otherTeamId}/members/${zoe.user.id}`, { role: 'Viewer' });
@@ -58,7 +58,7 @@ describe('the role of a member', () => {
   });
 });
 
-test('a founder whose default role is lower is an Admin of the new team', async () => {
+test('the user who creates a team is its Admin, even with a lower default role', async () => {
   const { as, ada, eve, team, directory } = await openUsersFixture();
   await as(ada, 'PUT', `/teams/${team.id}/members/${eve.user.id}`, { role: 'Admin' });
   const { json } = await as(eve, 'POST', '/teams', { name: 'New' });

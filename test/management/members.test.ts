@@ -39,7 +39,7 @@ test('GET /teams/:id/members/:userId finds only members', async () => {
   expect(await as(eve, 'GET', `${path}/user_none`)).toEqual(hidden);
 });
 
-test('pages list every member who stays exactly once while others join and leave', async () => {
+test('pages list every remaining member exactly once while others join and leave', async () => {
   const { pages, addUser, path, as, ada, eve, directory } = await open();
   for (const name of ['F', 'G', 'H', 'I', 'J']) await addUser(name);
   const before = listIds(await pages(path, 200));
@@ -55,7 +55,7 @@ test('pages list every member who stays exactly once while others join and leave
 });
 
 describe('PUT /teams/:id/members/:userId', () => {
-  test('adding a user of a shared team is idempotent, and takes effect immediately', async () => {
+  test('adding a member from a shared team is idempotent, and takes effect immediately', async () => {
     const { as, bob, tom, path, team, otherTeamId } = await open();
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
     const member = `${path}/${tom.user.id}`;
@@ -68,21 +68,21 @@ describe('PUT /teams/:id/members/:userId', () => {
     expect(own).toMatchObject({ teams: [otherTeamId, team.id], primaryTeam: otherTeamId });
   });
 
-  test('refuses a user without a shared team', async () => {
+  test('a user without a shared team cannot be added as a member', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject(refusal(403, 'not_in_team'));
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
-  test("an Admin of only one of the user's teams cannot change the account", async () => {
+  test('an Admin of only some teams of a user cannot change the account', async () => {
     const { as, ada, bob, tom, path } = await open();
     await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });
     expect(await as(ada, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('responds with 404 for an unknown user, and with 403 beyond the plan', async () => {
+  test('adding a member responds with 404 for an unknown user, and with 403 beyond the plan', async () => {
     const { as, ada, bob, tom, path, team, addUser } = await open();
     expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
     for (const name of ['F', 'G']) await addUser(name);
@@ -96,7 +96,7 @@ describe('PUT /teams/:id/members/:userId', () => {
 });
 
 describe('DELETE /teams/:id/members/:userId', () => {
-  test('takes effect immediately, and the user keeps their other teams', async () => {
+  test('removing a member takes effect immediately, and the user keeps their other teams', async () => {
     const { as, ada, bob, path, team, otherTeamId, directory } = await open();
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 204 });
     expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
@@ -105,7 +105,7 @@ describe('DELETE /teams/:id/members/:userId', () => {
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('deletes a user without another team, with an entry in the audit log', async () => {
+  test('removing a member who has no other team deletes the user, with an entry in the audit log', async () => {
     const { as, ada, eve, path, directory, callWith } = await open();
     expect(await as(ada, 'DELETE', `${path}/${eve.user.id}`)).toMatchObject({ status: 204 });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -115,7 +115,7 @@ describe('DELETE /teams/:id/members/:userId', () => {
     expect(items[0].target).toEqual({ type: 'user', id: eve.user.id, name: 'eve@example.com' });
   });
 
-  test('refuses to remove the last Admin, or to remove the caller from their only team', async () => {
+  test('the last Admin cannot be removed, and a caller cannot be removed from their only team', async () => {
     const { as, ada, bob, tom, path, otherTeamId } = await open();
     const others = `/teams/${otherTeamId}/members`;
     const only = await as(ada, 'DELETE', `${path}/${ada.user.id}`);
@@ -128,7 +128,7 @@ describe('DELETE /teams/:id/members/:userId', () => {
     expect(last.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('keeps one of two Admins who remove each other concurrently', async () => {
+  test('a team keeps one of two Admins who remove each other concurrently', async () => {
     const { as, ada, bob, path, team, directory } = await open();
     const both = await Promise.all([
       as(ada, 'DELETE', `${path}/${bob.user.id}`),

@@ -37,7 +37,8 @@ const promised: readonly DocumentedResponse[] = operationsOfDocument.flatMap((ro
 const hasCode = (code: RefusalCode) => (one: DocumentedResponse) => one.code === code;
 
 /**
- * True for responses that a test cannot cause here: the disk of a worker cannot fail, and its queue cannot be filled.
+ * True for responses that these tests cannot cause, because a worker's disk cannot fail, and its queue cannot be
+ * filled.
  */
 const withoutCase = (one: DocumentedResponse) =>
   (hasCode('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities')) ||
@@ -62,7 +63,7 @@ function send(world: World, { authorization, method, path, body, headers }: Docu
   return world.send(authorization, method, path, body, headers);
 }
 
-/** Sends a request, repeatedly if the recipe demands it, until it receives the wanted response. */
+/** Sends a request, and repeats it if the recipe demands that, until the wanted response arrives. */
 async function fetchResponse(world: World, wanted: DocumentedRequest, status: number): Promise<Response> {
   const { again } = wanted;
   if (again === undefined) return send(world, wanted);
@@ -74,8 +75,8 @@ async function fetchResponse(world: World, wanted: DocumentedRequest, status: nu
 }
 
 /**
- * Requests that fill a queue. They continue after the response to one test: a queue of passwords stays full for
- * seconds.
+ * Requests that fill a queue. They continue after one test has its response, because a queue of passwords stays full
+ * for seconds.
  */
 class Crowd {
   readonly #send: () => readonly Promise<string>[];
@@ -85,7 +86,7 @@ class Crowd {
     this.#send = () => wanted().map(async (each) => (await send(world, each)).text());
   }
 
-  /** Sends the requests unless earlier requests are pending. */
+  /** Sends the requests of the crowd unless earlier requests are pending. */
   gather(): void {
     this.#pending ??= Promise.all(this.#send()).finally(() => {
       this.#pending = undefined;
@@ -131,7 +132,7 @@ function named(cases: readonly DocumentedResponse[]) {
 describe('a documented response', () => {
   const special = (['rate_limited', 'store_unavailable', 'postgres_unavailable', 'backpressure'] as const).map(hasCode);
   const plain = promised.filter((one) => !special.some((is) => is(one)));
-  test.each(named(plain))('the response matches the document: %s', async (_name, one) => {
+  test.each(named(plain))('a response matches the document: %s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
     await check(one, await fetchResponse(usual, wanted, one.status));
   });
@@ -141,21 +142,21 @@ describe('a documented response', () => {
 const findSchema = (route: string) =>
   operations.get(operationNamed(route))!.requestBody?.content['application/json']?.schema;
 
-/** The field in which a body differs from a good body. */
+/** Returns the field in which a body differs from a good body. */
 function changedField(sent: unknown, good: object): string {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'body';
   const [before, after] = [good, sent].map((body) => new Map(Object.entries(body)));
   return [...after!.keys(), ...before!.keys()].find((name) => after!.get(name) !== before!.get(name)) ?? '';
 }
 
-/** Codes for a refused body. The last two codes are for an unknown environment, and for the password of another user. */
+/** Codes for a refused body. The last two are for an unknown environment, and the password of another user. */
 const ofBodies = ['invalid_body', 'invalid_name', 'invalid_time', 'unknown_environment', 'forbidden'];
 
 describe('a body that breaks a rule of its schema', () => {
   // A scan may contain any text as a feature name.
   const checked = routes.filter((route) => findSchema(route) !== undefined && !route.includes('code-scans/'));
 
-  test.each(checked)('an invalid body is refused, and changes nothing: %s', async (route) => {
+  test.each(checked)('a body that breaks its schema is refused, and changes nothing: %s', async (route) => {
     const { method, path, body = {} } = await goodRequest(usual, route);
     const latest = async () => (await usual.send(usual.asAdmin, 'GET', '/api/v2/audit?limit=1')).json();
     const before = await latest();
@@ -175,7 +176,7 @@ describe('a body that breaks a rule of its schema', () => {
 
 describe('a client with too many requests', () => {
   const cases = promised.filter(hasCode('rate_limited'));
-  test.each(named(cases))('the client gets the documented response: %s', async (_name, one) => {
+  test.each(named(cases))('a client with too many requests gets the documented response: %s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const authorization = `Bearer ${await limited.sign(limited.admin)}`;
     const wanted = { authorization, method, path: `/api/v2${path}`, again: () => ({}) };
@@ -194,7 +195,7 @@ describe.each(['reports', 'passwords'] as const)('a queue full of %s', (what) =>
   });
   afterAll(() => crowd.end());
 
-  test.each(named(cases))('the documented response is sent: %s', async (_name, one) => {
+  test.each(named(cases))('a full queue causes the documented response: %s', async (_name, one) => {
     if (what === 'reports') await crowd.end(); // A refused report would fail the setup below.
     const wanted = await requestFor(usual, one.route, 'backpressure');
     await check(one, await fetchResponseInCrowd(usual, crowd, wanted, one.status));
@@ -211,7 +212,7 @@ describe('a full disk', () => {
     full.store.lmdb.batch = () => Promise.reject(noRoom);
   });
 
-  test.each(named(cases))('the documented response is sent: %s', async (_name, one) => {
+  test.each(named(cases))('a full disk causes the documented response: %s', async (_name, one) => {
     await check(one, await send(full, wanted.get(one.route)!));
   });
 });
@@ -222,7 +223,7 @@ describe('an unreachable PostgreSQL', () => {
     storage.away = true;
   });
 
-  test.each(named(cases))('the documented response is sent: %s', async (_name, one) => {
+  test.each(named(cases))('an unreachable PostgreSQL causes the documented response: %s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const whole = path.startsWith('/api/') ? path : `/api/v2${path}`;
     const response = await apart.send(apart.asAdmin, method, whole);
@@ -257,7 +258,7 @@ describe('a documented response with data', () => {
 });
 
 describe('GET /api/v2/openapi.json', () => {
-  test('the response is the document of this service, and pages of any origin can read it', async () => {
+  test('openapi.json is the document of this service, and pages of any origin can read it', async () => {
     const response = await usual.send(undefined, 'GET', '/api/v2/openapi.json');
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapi)));

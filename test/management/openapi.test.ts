@@ -7,34 +7,34 @@ import { openapi, operations } from './support/openapi-document.ts';
 import { routes } from './support/routes.ts';
 
 describe('the OpenAPI document', () => {
-  test('the document is valid OpenAPI 3.1', async () => {
+  test('the OpenAPI document is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
   });
 
-  test('the document has every endpoint of the API, and the other routes of its host', () => {
+  test('the OpenAPI document has every endpoint of the API, and the other routes of its host', () => {
     const rows = routes.map((name) => name.replace(' ', ' /api/v2').replace(/:(\w+)/g, '{$1}'));
     const others = ['POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
     expect([...operations.keys()].sort()).toEqual([...rows, ...others].sort());
   });
 
-  test('the document does not have dangling references', () => {
+  test('the OpenAPI document has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('the examples of responses have the documented shape', () => {
+  test('the examples of responses in the OpenAPI document have the documented shape', () => {
     const { wrong, seen } = checkExamples(closed);
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(300);
   });
 
-  test('gives every operation a unique name', () => {
+  test('the OpenAPI document gives every operation a unique name', () => {
     const names = [...operations.values()].map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(operations.size);
   });
 
-  test('names the scope and the addresses of its deployment', () => {
+  test('the OpenAPI document has the scope and the addresses of its deployment', () => {
     const settings = { issuer: 'https://auth.test', audience: 'https://api.test/x', serviceScope: 'flags' };
     expect(describeManagementApi(settings)).toMatchObject({
       servers: [{ url: 'https://api.test/x' }],
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** Other tests compare all responses with the document. These tests show that a deviation is detected. */
+/** Other tests compare all responses with the document. These tests show that the comparison detects deviations. */
 describe('createConformance', () => {
   const operation = 'POST /api/v2/applications/{id}/environments';
   const good = {
@@ -61,7 +61,7 @@ describe('createConformance', () => {
     text: JSON.stringify({ name: 'Test', createdAt: '2026-01-31T12:00:00.000Z' }),
   };
 
-  test('accepts a response and a body that match the document', () => {
+  test('the conformance check accepts a response and a body that match the document', () => {
     expect(departures(operation, good)).toEqual([]);
     expect(bodyDepartures(operation, '{"name":"Test"}')).toEqual([]);
   });
@@ -74,12 +74,15 @@ describe('createConformance', () => {
     ['an undocumented field', { ...good, text: good.text.replace('{', '{"number":1,') }],
     ['a missing field', { ...good, text: '{"name":"Test"}' }],
     ['an invalid time', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
-  ])('detects %s', (_name, response) => {
+  ])('the conformance check detects a response with %s', (_name, response) => {
     const headers = Object.entries(response.headers).filter((each): each is [string, string] => each[1] !== undefined);
     expect(departures(operation, { ...response, headers: Object.fromEntries(headers) })).toHaveLength(1);
   });
 
-  test.each(['{}', '{"name":""}', '{"name":"Test","number":1}'])('detects a body such as %s', (body) => {
-    expect(bodyDepartures(operation, body)).toHaveLength(1);
-  });
+  test.each(['{}', '{"name":""}', '{"name":"Test","number":1}'])(
+    'the conformance check detects the undocumented body %s',
+    (body) => {
+      expect(bodyDepartures(operation, body)).toHaveLength(1);
+    },
+  );
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   access = await token(service.http, service.credentials);
 });
 
-/** Advances the clock until results are computed again. */
+/** Advances the clock, so that results are computed again. */
 function passSecond(): void {
   ahead += 1000;
 }
@@ -123,7 +123,7 @@ test('an overview sums the packets by feature, variant and bucket', async () => 
   ).toEqual(report.features.map((each) => shown(each as never)).sort(byName));
 });
 
-test('the users of the requested features are counted', async () => {
+test('an overview counts the users of the requested features', async () => {
   const { send, get } = await openShop();
   for (const u of ['ada', 'bob', 'ada']) await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
   await send({ u: 'eve', f: { a: { on: [1] } } });
@@ -175,7 +175,7 @@ test.each([
   ['gzip;q=0', null],
   ['br', null],
   ['identity', null],
-])('a caller that accepts %j receives the same figures with the coding %j', async (accepted, coding) => {
+])('a caller that accepts the encodings %j gets the same overview with the encoding %j', async (accepted, coding) => {
   const { get } = await openShop();
   const url = '/overview?environment=Production';
   const plain = await get(url, { 'accept-encoding': 'identity' });

@@ -42,7 +42,7 @@ test('setting owners and tags declares a seen flag, and every list shows the own
   expect(csv.text).toContain('Checkout, Q4');
   const rows = (await ask('GET', '/features?format=ndjson')).text;
   expect(JSON.parse(rows).owners).toEqual(['Ada Lovelace', team.name, '@shop/checkout']);
-  // Owners that were read can be sent back, and an older entity tag is refused.
+  // Owners from a response can be sent back, and an older entity tag is refused.
   const again = await ask('PATCH', '/features/search', { owners: shown.owners });
   expect(again.json).toMatchObject(shown);
   const ifMatch = { 'if-match': again.headers['etag']! };
@@ -51,7 +51,7 @@ test('setting owners and tags declares a seen flag, and every list shows the own
   expect((await ask('PATCH', '/features/search', { owners: [] })).json).toMatchObject({ owners: [], ownersFrom: null });
 });
 
-test('the list of features is filtered by owner, tag and the flags of the caller', async () => {
+test('the list of features can be filtered by owner, by tag, and by ownership of the caller', async () => {
   const { ask, ada, team, names } = await openOwners();
   for (const name of ['a', 'b', 'c']) await ask('POST', '/features', { name });
   await ask('PATCH', '/features/a', { owners: [{ type: 'user', id: ada.id }], tags: ['Q4'] });
@@ -84,7 +84,7 @@ test('an owner who was deleted, or has left the team, is shown as a text', async
   ]);
 });
 
-test('a caller who is not in the owning team can keep that owner, but cannot add other teams', async () => {
+test('a caller can keep an owning team that the caller is not in, but cannot add such a team', async () => {
   const { ask, directory, application, otherTeamId, team } = await openOwners();
   const owner = { type: 'team', id: otherTeamId } as const;
   await patchFeature(directory, application.id, 'search', { owners: [owner] });
@@ -103,10 +103,10 @@ test.each([
   ['a text without a name', [{ type: 'text' }]],
   ['a user without an id', [{ type: 'user', name: 'Ada' }]],
   ['a blank text', [{ type: 'text', name: '  ' }]],
-  ['more than eight', Array.from({ length: 9 }, (_, at) => ({ type: 'text', name: `${at}` }))],
+  ['more than eight owners', Array.from({ length: 9 }, (_, at) => ({ type: 'text', name: `${at}` }))],
   ['a control character', [{ type: 'text', name: 'a\u0000b' }]],
   ['another type', [{ type: 'group', id: 'x' }]],
-])('the owner is refused without a change: %s', async (_, owners) => {
+])('owners of a feature are refused, and nothing changes: %s', async (_, owners) => {
   const { ask } = await openOwners();
   expect(await ask('PATCH', '/features/search', { owners })).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/features/search')).json.declared).toBe(false);

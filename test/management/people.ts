@@ -12,7 +12,7 @@ export interface SignedInUser {
 }
 
 export interface UsersFixture extends Omit<ManageFixture, 'freshToken'> {
-  /** The same person with another token; by default the Admin's API key. */
+  /** Issues another token for the same person, by default for the Admin's API key. */
   freshToken(who: SignedInUser | undefined): Promise<Pick<SignedInUser, 'token'>>;
   /** An Admin of the team, an Admin of both teams, a User of the team, and an Admin of the other team. */
   readonly ada: SignedInUser;
@@ -23,7 +23,7 @@ export interface UsersFixture extends Omit<ManageFixture, 'freshToken'> {
   addUser(name: string, role?: Role, teams?: readonly string[]): Promise<SignedInUser>;
   /** Sends a request as a person, by default as the Admin's API key. */
   as(who: Pick<SignedInUser, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<JsonResponse>;
-  /** Sends an admitted request whose body arrives when `arrive` is called, with the person's token or these headers. */
+  /** Sends an admitted request with the token or the headers. Its body arrives when `arrive` is called. */
   slowly(
     who: SignedInUser,
     method: string,
@@ -31,7 +31,7 @@ export interface UsersFixture extends Omit<ManageFixture, 'freshToken'> {
     body: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Slow>;
-  /** All items of a list, in pages of `limit`. Calls `between` after each page. */
+  /** Reads all items of a list, in pages of `limit`. Calls `between` after each page. */
   pages(path: string, limit: number, between?: (page: number) => Promise<unknown>): Promise<Item[]>;
 }
 
@@ -40,7 +40,7 @@ export interface Slow {
   arrive(): void;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the expectations of a test state its type
+// biome-ignore lint/suspicious/noExplicitAny: each test expects another type
 export type Item = any;
 
 /** The fixture of the management API with users. @param rate see `openManageFixture` */

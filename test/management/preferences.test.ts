@@ -4,7 +4,7 @@ import { openUsersFixture } from './people.ts';
 const path = '/users/me/preferences';
 const defaults = { timeZone: null, columns: {}, favourites: [] };
 
-test('each user has separate preferences, and a change keeps the omitted fields', async () => {
+test('each user has their own preferences, and a change keeps the omitted fields', async () => {
   const { as, ada, eve } = await openUsersFixture();
   expect(await as(eve, 'GET', path)).toMatchObject({ status: 200, json: defaults });
   const changed = await as(eve, 'PATCH', path, { timeZone: 'Europe/Berlin', columns: { flags: ['users'] } });
@@ -20,7 +20,7 @@ test('each user has separate preferences, and a change keeps the omitted fields'
   expect((await as(ada, 'GET', path)).json).toEqual(defaults);
 });
 
-test('a change of preferences leaves the user, the version of the user and the audit log unchanged', async () => {
+test('a change of preferences does not change the user, the entity tag of the user and the audit log', async () => {
   const { as, ada, eve } = await openUsersFixture();
   const read = async () => [
     (await as(ada, 'GET', `/users/${eve.user.id}`)).json,

@@ -17,7 +17,7 @@ async function scrape(registry: Registry, query = '') {
   return parseExposition(response.text);
 }
 
-test('the usage of this month is exposed by environment, feature and variant', async () => {
+test('the Prometheus endpoint exposes the usage of this month by environment, feature and variant', async () => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } }, m: { sales: 5 } });
   registry.see({ f: { checkout: { on: [1], 'a "b" \\ c': [2] } }, m: { sales: 2 } });
@@ -46,7 +46,7 @@ test('the usage of this month is exposed by environment, feature and variant', a
   });
 });
 
-test('counters are reset at the beginning of each month', async () => {
+test('the Prometheus counters are reset at the beginning of each month', async () => {
   const registry = await openRegistry();
   const checks = async () =>
     (await scrape(registry)).samples.find(({ name }) => name === 'flagmeter_feature_checks_total')?.value;
@@ -59,7 +59,7 @@ test('counters are reset at the beginning of each month', async () => {
   expect(await checks()).toBe(2);
 });
 
-test('the largest of too many series are exposed, and the omitted series are counted', async () => {
+test('the Prometheus endpoint exposes the largest of too many series, and counts the omitted series', async () => {
   const store = temporaryUsage();
   const batch = new Batch();
   const surplus = 7;

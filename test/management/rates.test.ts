@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openManageFixture } from './fixture.ts';
 import { openUsersFixture } from './people.ts';
 
-test('a client over its rate gets Retry-After, and other clients are not delayed', async () => {
+test('a client that exceeds its rate gets Retry-After, and other clients are served', async () => {
   const { call, clock, tokens } = await openManageFixture(2);
   const ask = (token?: string) => call('GET', '/applications', undefined, token);
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);

@@ -63,7 +63,7 @@ test("a token of a team's sign-in client cannot remove factors of a user of seve
   expect(await removeTotp(eve, clientId)).toBe(204);
 });
 
-test('a token invalidated while a body is in flight cannot make changes', async () => {
+test('a token that is invalidated before the body arrives cannot make changes', async () => {
   const { slowly, ada, tokens, as, team, accountStore } = await openUsersFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'backdoor', role: 'Admin' });

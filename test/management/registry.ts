@@ -24,21 +24,21 @@ import { send } from './support/documented-send.ts';
 
 const dayMs = 86_400_000;
 
-/** Features and metrics of an application, either declared or named by packets. */
+/** A fixture for features and metrics of an application, which are declared or seen in packets. */
 export interface Registry extends ManageFixture {
   /** Sends a request below the application, by default as its User; a body is sent as JSON. */
   ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<JsonResponse>;
   readonly usage: UsageTables;
-  /** All names of a list, in pages of two. Calls `between` after each page. */
+  /** Reads all names of a list, in pages of two. Calls `between` after each page. */
   names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
-  /** Counts a packet of an environment at the clock's time. */
+  /** Counts a packet of an environment at the current time of the clock. */
   see(packet: { f?: object; m?: object }, environment?: string): void;
   /** Counts a metric of a feature, from a report. */
   seeFeatureMetric(feature: string, metric: string, value: number): void;
 }
 
 /**
- * Opens a registry; a feature is stale after 30 days, and an environment has room for three features and two metrics.
+ * Opens a registry with 30 days until features are stale, and limits of three features and two metrics per environment.
  */
 export async function openRegistry(): Promise<Registry> {
   const fixture = await openManageFixture();
@@ -59,7 +59,7 @@ export async function openRegistry(): Promise<Registry> {
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {
-    // Each request has a new token, because the clock of a test jumps past the expiry of a token.
+    // Each request has a new token, because tests advance the clock beyond the expiry of a token.
     const token = await issueAccessToken(settings, { ...claims, role: 'User' });
     return send(dispatch, `/api/v2/applications/${application.id}${path}`, {
       method,
@@ -102,7 +102,7 @@ export async function openRegistry(): Promise<Registry> {
   };
 }
 
-/** Makes reports in this thread, but copies tasks and results as between threads. */
+/** Makes reports in this thread. Tasks and results are copied as they are between threads. */
 function reportsInThisThread(store: UsageTables): ReportPool {
   const reports = createReports(store);
   return {

@@ -24,7 +24,7 @@ async function signInEve({ directory, settings, accountStore, clock, eve }: User
 }
 
 describe('a reset link', () => {
-  test('a reset link is valid for a day, and the password and the sessions remain valid', async () => {
+  test('a reset link is valid for a day, and its creation does not invalidate the password and the sessions', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory, clock } = fixture;
     const eves = await signInEve(fixture);
@@ -38,7 +38,7 @@ describe('a reset link', () => {
     expect(invitation).toEqual({ purpose: 'reset-link', expiresAt });
   });
 
-  test('endSessions invalidates the password, the sign-ins and the sessions immediately', async () => {
+  test('a reset link with endSessions immediately invalidates the password, the sign-ins and the sessions', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory } = fixture;
     const eves = await signInEve(fixture);

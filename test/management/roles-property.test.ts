@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Role, roleIn, roles } from '../../src/contract/roles.ts';
 import { openUsersFixture, type SignedInUser } from './people.ts';
 
-/** A call by one person that concerns another person, in one of the teams. */
+/** A call of one person about another person, in one of the teams. */
 const call = fc.record({
   by: fc.nat(3),
   about: fc.nat(3),

@@ -12,7 +12,7 @@ describe('a rotated key', () => {
   const day = 24 * 3_600_000;
 
   test.each(['Frontend', 'Mobile', 'Backend'] as const)(
-    'a rotated key is accepted for a day next to its successor, and is then revoked: %s',
+    'a rotated %s key is accepted for a day, as its successor is, and is then revoked',
     async (type) => {
       const { call, path, clock, directory, application, store: accounts, accountStore } = await open();
       const old = (await call('POST', path, { type, name: 'Web' })).json;
@@ -54,7 +54,7 @@ describe('a rotated key', () => {
     expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
   });
 
-  test('a second rotation after the deletion of the successor does not extend the life of the key', async () => {
+  test('a second rotation, after the successor was deleted, does not extend the validity of a key', async () => {
     const { call, path, directory, clock } = await open();
     const old = (await call('POST', path, { type: 'Backend' })).json;
     const successor = (await call('POST', `${path}/${old.id}/rotate`)).json;
@@ -66,7 +66,7 @@ describe('a rotated key', () => {
     expect([old, again].map(({ key }) => directory.findKey(key)?.key.id)).toEqual([undefined, again.id]);
   });
 
-  test('an adopted token cannot be rotated, and stays accepted', async () => {
+  test('an adopted token cannot be rotated, and remains valid', async () => {
     const { call, path, directory, clock } = await open();
     const token = 'default:production.our-usual-password-1';
     const adopted = { token, type: 'Backend', environment: 'Production', name: 'Unleash' };

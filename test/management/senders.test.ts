@@ -59,7 +59,7 @@ async function open() {
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 2, 3, minutes)).toISOString();
 
-test('senders are listed from packets and reports of every transport, with version and times', async () => {
+test('senders of packets and reports over every transport are listed with version and times', async () => {
   const { clock, keys, send, senders, transports } = await open();
   await send(chrome, 'checkout');
   clock.advance(600_000);
@@ -117,7 +117,7 @@ test('a sender is listed once after a restart, and removed after ninety days', a
   expect((await senders('checkout')).items).toEqual([]);
 });
 
-test('senders over the limit are merged into one sender, and the response reports the merge', async () => {
+test('senders over the limit are merged into one sender, and the response says so', async () => {
   const { send, senders } = await open();
   for (let each = 0; each < 27; each += 1) await send(`app${each}/1`, 'checkout');
   const { items, othersLeftOut } = await senders('checkout');

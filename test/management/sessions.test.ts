@@ -20,7 +20,7 @@ async function begin(
   return (await accountStore.change((tx) => start(settings, tx, granted))).key;
 }
 
-/** The listed sessions of a person: the sign-ins, each with its clients. */
+/** Lists the sessions of a person: the sign-ins, each with its clients. */
 async function listed({ as, freshToken }: UsersFixture, who: SignedInUser, of: SignedInUser): Promise<object[]> {
   const caller = { ...who, ...(await freshToken(who)) };
   const { status, json } = await as(caller, 'GET', `/users/${of.user.id}/sessions`);
@@ -127,7 +127,7 @@ test('ending a sign-in ends only its own sessions, with an entry in the audit lo
   expect(items[0]).toMatchObject({ action: 'session.ended', actor: { id: ada.user.id }, target: { id: eve.user.id } });
 });
 
-test('a sign-in cannot be ended through the path of another user', async () => {
+test('a sign-in cannot be ended in the path of another user', async () => {
   const fixture = await openUsersFixture();
   const { as, ada, eve, accountStore } = fixture;
   const session = await begin(fixture, ada, 'desk');

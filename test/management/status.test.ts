@@ -25,7 +25,7 @@ async function post(path: string, body: object, headers: object = {}): Promise<n
 
 const origin = 'https://shop.example';
 
-test('the status has the numbers of received packets, reports and refusals', async () => {
+test('the status contains the numbers of received packets, reports and refusals', async () => {
   const id = await createApplication(service.http, access, { name: 'busy' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   const time = new Date().toISOString();
@@ -62,7 +62,7 @@ describe('a sender with an unknown key', () => {
   });
 });
 
-test('origin-check predicts the response to a packet', async () => {
+test('the origin check predicts the response to a packet', async () => {
   const allowedOrigins = ['https://shop.example', 'https://*.shop.example'];
   const id = await createApplication(service.http, access, { name: 'origins', allowedOrigins });
   const { key } = await createKey(service.http, access, id, 'Frontend');

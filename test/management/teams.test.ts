@@ -7,7 +7,7 @@ import { refusal } from '../auth/fixture.ts';
 import { openUsersFixture } from './people.ts';
 
 describe('POST /teams', () => {
-  test('adds the user who creates the team, and the token of the user reaches the team immediately', async () => {
+  test('a user who creates a team becomes a member, and can access the team immediately', async () => {
     const { as, ada, clock, directory, team } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
     expect(status).toBe(201);
@@ -26,7 +26,7 @@ describe('POST /teams', () => {
     expect(directory.users.get(ada.user.id)).toMatchObject({ teams: [team.id, json.id], primaryTeam: team.id });
   });
 
-  test('adds the Admins of the team of a calling API key, but not the key itself', async () => {
+  test('a team that an API key creates has the Admins of the team of the key as members', async () => {
     const { call, as, ada, bob, eve } = await openUsersFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
@@ -36,7 +36,7 @@ describe('POST /teams', () => {
     expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('leaves out an Admin who is deleted while the team is created', async () => {
+  test('an Admin who is deleted while a team is created is not a member of the new team', async () => {
     const { call, as, ada, bob, directory } = await openUsersFixture();
     const deleting = deleteUser(directory, bob.user.id);
     const { status, json } = await call('POST', '/teams', { name: 'New' });
@@ -46,7 +46,7 @@ describe('POST /teams', () => {
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id]);
   });
 
-  test('requires an Admin in the team of a calling API key', async () => {
+  test('an API key cannot create a team if its own team has no Admin', async () => {
     const { call, as, ada, bob, directory } = await openUsersFixture();
     for (const { user } of [ada, bob]) {
       await directory.change((tx) => tx.put('users', user.id, { ...user, role: 'User' }));
@@ -55,7 +55,7 @@ describe('POST /teams', () => {
     expect(await as(ada, 'POST', '/teams', { name: 'New' })).toMatchObject({ status: 403 });
   });
 
-  test('refuses a user in as many teams as a token can name', async () => {
+  test('a user who is in the maximum number of teams cannot create another team', async () => {
     const { as, ada } = await openUsersFixture();
     for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
@@ -63,7 +63,7 @@ describe('POST /teams', () => {
     expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
-  test('limits the teams of an API key, including the teams that these teams create', async () => {
+  test('the limit of teams that an API key creates includes the teams that those teams create', async () => {
     const { call, as, ada, team, directory, issueToken } = await openUsersFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
@@ -81,14 +81,14 @@ describe('POST /teams', () => {
     expect(await call('POST', '/teams', { name: 'D' })).toMatchObject({ status: 201 });
   });
 
-  test('limits the teams of an Admin who is not in the first team', async () => {
+  test('the number of teams that an Admin outside the first team creates is limited', async () => {
     const { as, tom, directory, otherTeamId } = await openUsersFixture();
     await patchTeam(directory, otherTeamId, { plan: 'free' });
     const statuses = [];
     for (const name of ['A', 'B', 'C', 'D']) {
       const { status, json } = await as(tom, 'POST', '/teams', { name });
       statuses.push(status);
-      // A new team does not have a separate limit.
+      // The new team counts against the limit of the team that created it.
       if (status === 201) await as(tom, 'PATCH', `/users/${tom.user.id}`, { primaryTeam: json.id });
     }
     expect(statuses).toEqual([201, 201, 201, 403]);
@@ -105,7 +105,7 @@ test('users see only their own teams', async () => {
 });
 
 describe('PATCH /teams/:id', () => {
-  test('changes the given fields of the version that the caller has read', async () => {
+  test('a patch of a team changes the given fields, if the caller has read the current version', async () => {
     const { sendTo, ada, team, clock } = await openUsersFixture();
     const authorization = `Bearer ${ada.token}`;
     const target = `/api/v2/teams/${team.id}`;
@@ -122,14 +122,14 @@ describe('PATCH /teams/:id', () => {
     expect(await patch({ plan: 'team' }, current)).toMatchObject({ status: 200, json: { plan: 'team' } });
   });
 
-  test('changes nothing if the patch is empty', async () => {
+  test('an empty patch of a team changes nothing', async () => {
     const { as, ada, team, clock } = await openUsersFixture();
     const before = (await as(ada, 'GET', `/teams/${team.id}`)).json;
     clock.advance(1000);
     expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
   });
 
-  test('refuses a smaller plan with the exceeded limit', async () => {
+  test('a smaller plan of a team is refused, with the limit that the team exceeds', async () => {
     const { as, ada, team, application, directory, addUser } = await openUsersFixture();
     for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
     for (const name of ['F', 'G', 'H']) await addUser(name);
@@ -153,7 +153,7 @@ describe('DELETE /teams/:id', () => {
     return { ...fixture, id, path: `/teams/${id}` };
   }
 
-  test('refuses a team with applications', async () => {
+  test('a team with applications cannot be deleted', async () => {
     const { as, ada, id, path } = await openEmpty();
     const { json } = await as(ada, 'POST', '/applications', { name: 'App', teamId: id });
     const refused = refusal(409, 'conflict');
@@ -163,7 +163,7 @@ describe('DELETE /teams/:id', () => {
     expect(await as(ada, 'GET', path)).toMatchObject({ status: 404 });
   });
 
-  test('refuses the only team of a member', async () => {
+  test('a team cannot be deleted if a member has no other team', async () => {
     const { as, ada, id, path, addUser, directory } = await openEmpty();
     const { user } = await addUser('Zoe', 'User', [id]);
     const refused = await as(ada, 'DELETE', path);
@@ -172,7 +172,7 @@ describe('DELETE /teams/:id', () => {
     expect(directory.users.get(user.id)).toEqual(user);
   });
 
-  test('deletes the API keys and sign-in clients, and gives the members another primary team', async () => {
+  test('deleting a team deletes its API keys and sign-in clients, and gives members another primary team', async () => {
     const { as, ada, id, path, addUser, directory, team, addClient, callWith } = await openEmpty();
     const { user } = await addUser('Zoe', 'User', [id, team.id]);
     const { apiKey } = await addClient('Admin', id);
@@ -185,7 +185,7 @@ describe('DELETE /teams/:id', () => {
     expect(await callWith(`Bearer ${ada.token}`, 'GET', '/teams')).toMatchObject({ status: 200 });
   });
 
-  test('adds an entry to an audit log that the former Admins can read', async () => {
+  test('deleting a team adds an entry to an audit log that its former Admins can read', async () => {
     const { as, ada, tom, id, path } = await openEmpty();
     await as(ada, 'DELETE', path);
     const [entry] = (await as(ada, 'GET', '/audit?action=team')).json.items;

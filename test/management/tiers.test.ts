@@ -11,15 +11,18 @@ test.each([
   ['fixed', 'team', 'team', 200],
   ['fixed', 'team', 'free', 200],
   ['open', 'free', 'enterprise', 200],
-] as const)('--plans %s lets an Admin change the plan %s to %s: %i', async (plans, from, to, status) => {
-  const { call, directory, team } = await openManageFixture(0, plans);
-  await patchTeam(directory, team.id, { plan: from });
-  const response = await call('PATCH', `/teams/${team.id}`, { plan: to });
-  expect(response.status).toBe(status);
-  if (status === 403)
-    expect(response.json).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('--plans open') });
-  expect(directory.teams.get(team.id)?.plan).toBe(status === 200 ? to : from);
-});
+] as const)(
+  'a server with --plans %s responds to an Admin who changes the plan %s to %s with %i',
+  async (plans, from, to, status) => {
+    const { call, directory, team } = await openManageFixture(0, plans);
+    await patchTeam(directory, team.id, { plan: from });
+    const response = await call('PATCH', `/teams/${team.id}`, { plan: to });
+    expect(response.status).toBe(status);
+    if (status === 403)
+      expect(response.json).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('--plans open') });
+    expect(directory.teams.get(team.id)?.plan).toBe(status === 200 ? to : from);
+  },
+);
 
 test.each([
   ['fixed', undefined, 201, 'team'],
@@ -27,7 +30,7 @@ test.each([
   ['fixed', 'enterprise', 403, undefined],
   ['open', undefined, 201, 'enterprise'],
 ] as const)(
-  '--plans %s lets an Admin on the plan team create a team on the plan %s: %i',
+  'a server with --plans %s responds to the creation of a team on the plan %s with %i',
   async (plans, plan, status, made) => {
     const { call, addAdmin, directory, team } = await openFounders(plans);
     await patchTeam(directory, team.id, { plan: 'team' });
@@ -38,7 +41,7 @@ test.each([
   },
 );
 
-test('the response lists the limits of the plan, the use of each limit, and the settings of the service', async () => {
+test('the limits of a team are listed with their use, and with the settings of the service', async () => {
   const { call, tokens, directory, team, application } = await openManageFixture(0, 'fixed');
   await patchTeam(directory, team.id, { plan: 'team' });
   await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -68,12 +71,12 @@ test('the response lists the limits of the plan, the use of each limit, and the 
   expect(json.settings).toContainEqual(expect.objectContaining({ setting: '--burst', value: 20_000 }));
 });
 
-test('the response says that an Admin can raise the plan with --plans open', async () => {
+test('the limits of a team show that an Admin can raise the plan with --plans open', async () => {
   const { call, team } = await openManageFixture(0, 'open');
   expect((await call('GET', `/teams/${team.id}/limits`)).json.canRaise).toBe(true);
 });
 
-/** An API key creates a team for the Admins of its own team. */
+/** Opens a fixture whose API key creates teams for the Admins of its own team. */
 async function openFounders(plans: 'fixed' | 'open') {
   const fixture = await openManageFixture(0, plans);
   const { directory, team } = fixture;

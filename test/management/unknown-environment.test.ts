@@ -12,6 +12,6 @@ test.each([
   ['production', 'The application has no such environment; case matters, and there is Production'],
   ['STRAßE', 'The application has no such environment; case matters, and there is Straße'],
   ['Prod', 'The application has no such environment'],
-])('the environment %s is refused, with a hint if only the case differs', (name, detail) => {
+])('the unknown environment %s is refused, with a hint if only the case differs', (name, detail) => {
   expect(() => findEnvironment(environments, name)).toThrow(new Refusal('unknown_environment', detail));
 });

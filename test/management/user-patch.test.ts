@@ -65,11 +65,11 @@ async function open() {
   return { ...fixture, key: undefined };
 }
 
-test.each(table)('the caller %s changes the user %s with %j: %i', async (caller, who, wanted, status, code) => {
+test.each(table)('a caller %s who changes the user %s with %j gets %i', async (caller, who, wanted, status, code) => {
   const { as, directory, team, otherTeamId, ...fixture } = await open();
   const { user } = fixture[who as 'eve'];
   const { id } = user;
-  // Bob's primary team is Tom's, so Tom's team owns what Bob creates.
+  // Bob's primary team is Tom's team, which therefore owns the resources that Bob creates.
   const patch = 'primaryTeam' in wanted && wanted.primaryTeam === 'Team' ? { primaryTeam: team.id } : wanted;
   if (who === 'bob') await directory.change((tx) => tx.put('users', id, { ...user, primaryTeam: otherTeamId }));
   const before = directory.users.get(id);
@@ -84,7 +84,7 @@ test.each(table)('the caller %s changes the user %s with %j: %i', async (caller,
   expect(response.text).not.toContain('password":');
 });
 
-test('the primary team must be one of the teams of the user, and visible to the caller', async () => {
+test('a primary team must be one of the teams of the user, and visible to the caller', async () => {
   const { as, ada, bob, team, otherTeamId } = await open();
   const path = `/users/${bob.user.id}`;
   const refused = { status: 400, json: { code: 'invalid_body' } };
@@ -98,7 +98,7 @@ test('the primary team must be one of the teams of the user, and visible to the 
   });
 });
 
-test('the last Admin of a team keeps the role', async () => {
+test('the last Admin of a team cannot lose the role', async () => {
   const { as, ada, bob, tom, otherTeamId, team } = await open();
   await as(tom, 'DELETE', `/teams/${otherTeamId}/members/${bob.user.id}`);
   expect(await as(ada, 'PATCH', `/users/${bob.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
@@ -107,7 +107,7 @@ test('the last Admin of a team keeps the role', async () => {
   expect(await as(bob, 'POST', `/teams/${team.id}/api-keys`, { name: 'x' })).toMatchObject({ status: 403 });
 });
 
-test('a change applies only to the version that its caller has read, for every caller', async () => {
+test('a change of a user applies only to the version that its caller has read, for every caller', async () => {
   const { sendTo, ada, eve } = await open();
   const target = `/api/v2/users/${eve.user.id}`;
   const patch = (token: string, name: string, match: string) =>
@@ -124,7 +124,7 @@ test('a change applies only to the version that its caller has read, for every c
   expect(await patch(eve.token, 'Eve', me.headers['etag'] as string)).toMatchObject({ status: 200 });
 });
 
-test('a password is hashed only after the change is checked', async () => {
+test('a new password is hashed only after the change is checked', async () => {
   const { as, sendTo, eve, hashed } = await open();
   const path = `/users/${eve.user.id}`;
   const own = { password: 'new password', currentPassword: 'old password' };
@@ -140,7 +140,7 @@ test('a password is hashed only after the change is checked', async () => {
   expect(hashed).toEqual([eve.user.id]);
 });
 
-test('a user without a password can neither prove nor set a password', async () => {
+test('a user without a password cannot set a password, because there is no current password to prove', async () => {
   const { as, ada, directory } = await open();
   const user = { ...ada.user, passwordHash: noPasswordHash };
   await directory.change((tx) => tx.put('users', user.id, user));

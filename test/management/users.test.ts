@@ -6,7 +6,7 @@ import { type Item, openUsersFixture } from './people.ts';
 const zoe = { email: 'Zoe@Example.com', name: 'Zoe' };
 
 describe('POST /users', () => {
-  test('requires an e-mail address and a name, and returns an invitation once', async () => {
+  test('creating a user requires an e-mail address and a name, and returns an invitation once', async () => {
     const { as, ada, directory, team, clock } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/users', zoe);
     expect(status).toBe(201);
@@ -32,7 +32,7 @@ describe('POST /users', () => {
     expect(latest).toMatchObject({ action: 'invitation.created', target: { id: user.id } });
   });
 
-  test('accepts all fields, and does not return the given password', async () => {
+  test('a user can be created with all fields, and the given password is not returned', async () => {
     const { as, bob, directory, team, otherTeamId } = await openUsersFixture();
     const given = { ...zoe, role: 'Admin', teams: [otherTeamId, team.id] };
     const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass words of Zoe' });
@@ -42,7 +42,7 @@ describe('POST /users', () => {
     expect(await verifyPassword('pass words of Zoe', passwordHash)).toBe(true);
   });
 
-  test('refuses a team that the caller is not in', async () => {
+  test('a user cannot be created in a team that the caller is not in', async () => {
     const { as, ada, team, otherTeamId } = await openUsersFixture();
     const addIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
     expect(await addIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
@@ -50,7 +50,7 @@ describe('POST /users', () => {
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
-    'refuses the e-mail address %s, which another user has',
+    'a user cannot be created with the e-mail address %s of another user',
     async (email) => {
       const { as, ada } = await openUsersFixture();
       const response = await as(ada, 'POST', '/users', { ...zoe, email });
@@ -59,7 +59,7 @@ describe('POST /users', () => {
     },
   );
 
-  test('hashes a password only after the checks of the user', async () => {
+  test('the password of a new user is hashed only after the other fields are checked', async () => {
     const { as, ada, hashed, otherTeamId } = await openUsersFixture();
     const wrong = [
       { teams: [otherTeamId] },
@@ -75,7 +75,7 @@ describe('POST /users', () => {
     expect(hashed).toEqual([ada.user.id]);
   });
 
-  test('creates only one user for two concurrent requests', async () => {
+  test('only one of two concurrent requests creates a user with the same e-mail address', async () => {
     const { as, ada } = await openUsersFixture();
     const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -92,7 +92,7 @@ describe('POST /users', () => {
     [{ ...zoe, teams: [] }, 'invalid_body', 'teams'],
     [{ ...zoe, primaryTeam: 'x' }, 'invalid_body', 'Field primaryTeam'],
     [{ ...zoe, passwordHash: 'x' }, 'invalid_body', 'Field passwordHash'],
-  ])('refuses %j', async (body, code, detail) => {
+  ])('a user cannot be created from %j', async (body, code, detail) => {
     const { as, ada, directory } = await openUsersFixture();
     const before = directory.users.size;
     const response = await as(ada, 'POST', '/users', body);
@@ -101,13 +101,13 @@ describe('POST /users', () => {
     expect(directory.users.size).toBe(before);
   });
 
-  test('refuses the same team twice', async () => {
+  test('a user cannot be created with the same team twice', async () => {
     const { as, ada, team } = await openUsersFixture();
     const response = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, team.id] });
     expect(response).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
   });
 
-  test('refuses a caller who loses the role Admin before the body arrives', async () => {
+  test('a caller who loses the role Admin before the body arrives cannot create a user', async () => {
     const { slowly, as, ada, bob, directory } = await openUsersFixture();
     const late = await slowly(ada, 'POST', '/users', { ...zoe, role: 'Admin' });
     expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
@@ -117,7 +117,7 @@ describe('POST /users', () => {
     expect(directory.users.size).toBe(before);
   });
 
-  test('refuses a team that the caller leaves before the body arrives', async () => {
+  test('a user cannot be created in a team that the caller leaves before the body arrives', async () => {
     const { slowly, as, bob, tom, otherTeamId } = await openUsersFixture();
     const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [otherTeamId] });
     await as(tom, 'DELETE', `/teams/${otherTeamId}/members/${bob.user.id}`);
@@ -127,14 +127,14 @@ describe('POST /users', () => {
 });
 
 describe('GET /users', () => {
-  test('lists all users who share a team with the caller', async () => {
+  test('the list of users has all users who share a team with the caller', async () => {
     const { as, ada, bob, eve, tom } = await openUsersFixture();
     const seen = async (who: typeof ada) => (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
     expect(await seen(eve)).toEqual([ada, bob, eve].map(({ user }) => user.id));
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
 
-  test('lists every user who stays exactly once in pages while other users are created and deleted', async () => {
+  test('pages list every remaining user exactly once while other users are created and deleted', async () => {
     const { pages, addUser, as, ada, bob, eve } = await openUsersFixture();
     const fay = (await addUser('Fay')).user;
     const seen = await pages('/users', 2, async (page) => {
@@ -146,7 +146,7 @@ describe('GET /users', () => {
   });
 
   test.each(['GET', 'PATCH', 'DELETE'])(
-    'refuses %s of a user who does not share a team with the caller',
+    'the method %s is refused for a user who does not share a team with the caller',
     async (method) => {
       const { as, ada, tom } = await openUsersFixture();
       const refused = await as(ada, method, `/users/${tom.user.id}`, {});
@@ -176,7 +176,7 @@ describe('GET /users', () => {
     });
   });
 
-  test('never returns a password hash', async () => {
+  test('responses never contain the password hash of a user', async () => {
     const { as, ada } = await openUsersFixture();
     const made = await as(ada, 'POST', '/users', zoe);
     for (const { text } of [made, await as(ada, 'GET', '/users')]) expect(text).not.toMatch(/hash|argon/i);
@@ -184,7 +184,7 @@ describe('GET /users', () => {
 });
 
 describe('DELETE /users/:id', () => {
-  test('ends the tokens of the user immediately', async () => {
+  test('deleting a user immediately invalidates the tokens of the user', async () => {
     const { as, ada, eve, directory, callWith } = await openUsersFixture();
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204, text: '' });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -192,7 +192,7 @@ describe('DELETE /users/:id', () => {
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('frees the e-mail address of the user', async () => {
+  test('the e-mail address of a deleted user can be used again', async () => {
     const { as, ada, eve } = await openUsersFixture();
     await as(ada, 'DELETE', `/users/${eve.user.id}`);
     const again = await as(ada, 'POST', '/users', { email: 'eve@example.com', name: 'Eve' });
@@ -200,7 +200,7 @@ describe('DELETE /users/:id', () => {
     expect(again.json.id).not.toBe(eve.user.id);
   });
 
-  test('requires another Admin who is in all teams of the user', async () => {
+  test('a user can be deleted only by another Admin who is in all teams of the user', async () => {
     const { as, ada, bob, tom } = await openUsersFixture();
     for (const who of [ada, tom]) {
       const refused = await as(who, 'DELETE', `/users/${bob.user.id}`);
@@ -209,7 +209,7 @@ describe('DELETE /users/:id', () => {
     expect(await as(bob, 'DELETE', `/users/${bob.user.id}`)).toMatchObject({ status: 409 });
   });
 
-  test('refuses the last Admin of a team', async () => {
+  test('the last Admin of a team cannot be deleted', async () => {
     const { as, ada, bob, team } = await openUsersFixture();
     await as(ada, 'DELETE', `/teams/${team.id}/members/${bob.user.id}`);
     const refused = await as(undefined, 'DELETE', `/users/${ada.user.id}`);
@@ -217,7 +217,7 @@ describe('DELETE /users/:id', () => {
     expect(refused.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('refuses an Admin who is deleted before their request is complete', async () => {
+  test('an Admin who is deleted before their request is complete cannot delete a user', async () => {
     const { slowly, as, ada, bob, tom } = await openUsersFixture();
     const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
     expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });

@@ -12,7 +12,7 @@ interface ShownVerdict {
   readonly reasons: readonly { readonly text: string; readonly at: string | null }[];
 }
 
-/** Starts a service with a controlled clock, and an application with a server that reports. */
+/** Starts a service with a test clock, and an application with a server that sends reports. */
 async function open() {
   const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const service = await startLocal({ clock });
@@ -54,7 +54,7 @@ async function open() {
   };
 }
 
-test('the verdict is new, then in use, then not seen while the server reports, until the feature is checked again', async () => {
+test('the verdict on a feature is new, then in use, then not seen while the server sends reports without it', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 3, off: 1 } });
   expect(await verdict('checkout')).toMatchObject({
@@ -169,7 +169,7 @@ test('one_variant is reported with its environments, unless the feature is snooz
   });
 });
 
-test('the verdict on an undeclared name suggests the most similar declared name', async () => {
+test('the verdict on an undeclared feature suggests the most similar declared name', async () => {
   const { declare, report, verdict, refused } = await open();
   await declare('checkout');
   await report({ chekcout: { on: 1 } });

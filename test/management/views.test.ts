@@ -25,7 +25,7 @@ test('a private view is visible only to its author, and a shared view to everyon
   expect((await as(eve, 'GET', path)).json).toMatchObject({ items: [{ id, name: 'New', mine: false }] });
 });
 
-test('Users can change and delete shared views of others, but only the author can make a view private', async () => {
+test('a User can change and delete shared views of others, but only the author can make a view private', async () => {
   const { as, ada, eve, path } = await openViews();
   const made = await as(ada, 'POST', path, { ...newView, shared: true });
   const view = `${path}/${(made.json as { id: string }).id}`;

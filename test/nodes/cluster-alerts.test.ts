@@ -7,7 +7,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Alerts about several machines; test/binary/alerts.test.ts tests the alerts of one machine. */
+/** Tests of alerts about several machines. The alerts of one machine are in test/binary/alerts.test.ts. */
 
 const { describe, test } = needing('prometheus', 'postgresql');
 
@@ -72,7 +72,7 @@ describe('the alerts of several machines', () => {
   ];
 
   test.each(faults.map((fault) => [fault.what, fault] as const))(
-    'report %s',
+    'the alerts of Prometheus report %s',
     (_, fault) => expectAlerts(prometheus, fault),
     60_000,
   );

@@ -31,7 +31,7 @@ const nodes = new Map<string, Binary>();
 /** Accepted checks by feature. */
 const counted = new Map<string, number>();
 
-/** Starts a node that names itself to the collector in a header, because nothing in the payload identifies it. */
+/** Starts a node that sends its name to the collector in a header, because nothing in the payload identifies it. */
 function startNode(name: string): Promise<Binary> {
   const directory = freshDirectory();
   const headers = join(directory, 'headers');
@@ -77,7 +77,7 @@ const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string,
   },
 };
 
-/** Returns the senders of the last pushes of the shop's usage, and the checks by feature. */
+/** Returns the sender and the checks by feature of each push of the shop's usage, after the first `since` pushes. */
 function pushes(since: number) {
   return collector
     .listUsage(shop.application)
@@ -114,12 +114,12 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     collector?.close();
   });
 
-  test.each(Object.keys(ways))('export the counts of both nodes as %s', async (way) => {
+  test.each(Object.keys(ways))('each node exports the counts of both nodes as %s', async (way) => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), often);
   });
 
-  test('show the time spent waiting for PostgreSQL in a trace', async () => {
+  test('a node shows the time spent waiting for PostgreSQL in a trace', async () => {
     const id = randomBytes(16).toString('hex');
     const { http } = nodes.get('two')!;
     const headers = {
@@ -140,13 +140,13 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     expect(readValues(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
   });
 
-  test('push to the collector from one node, and the other takes over with the same sums when that node is killed', async () => {
+  test('one node pushes to the collector, and the other takes over with the same sums if the first is killed', async () => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatus;
         expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
       }, often);
-    // A push in flight when the nodes agreed can still arrive.
+    // Pushes that began before the nodes agreed on a sender can still arrive.
     const before = collector.listUsage(shop.application).length + 2;
     await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), often);
     const senders = new Set(pushes(before).map(({ node }) => node));

@@ -90,7 +90,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('count a file once, although it is imported through both nodes at the same time', async () => {
+  test('two nodes count an imported file once, although both import it at the same time', async () => {
     const path = writeHistory(1);
     await Promise.all(nodes.map((node) => importOn(node, path)));
     await expectChecks(counts / features);
@@ -98,7 +98,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     await expectChecks(counts / features);
   });
 
-  test('count a file once, although PostgreSQL is away during the import', async () => {
+  test('two nodes count an imported file once, although PostgreSQL is away during the import', async () => {
     let restarts = 0;
     const summary = await importOn(nodes[0]!, writeHistory(2), {
       async beforePart(parts) {
@@ -115,7 +115,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     await expectChecks((3 * counts) / features);
   });
 
-  test('count a file again in an environment that was deleted and created again', async () => {
+  test('two nodes count an imported file again after its environment was deleted and created again', async () => {
     const path = writeHistory(1);
     const { http } = nodes[0]!;
     const access = await token(http, credentials);

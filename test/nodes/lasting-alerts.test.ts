@@ -19,7 +19,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Alerts that fire after a minute or two. `npm run test:alerts` runs them, and CI does not. */
+/** Tests of alerts that fire after a minute or two. `npm run test:alerts` runs these tests, and CI does not. */
 
 const longMs = 200_000;
 const { describe } = needing('prometheus', 'postgresql');

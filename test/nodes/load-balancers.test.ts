@@ -73,7 +73,7 @@ function testBehind(kind: BalancerKind): void {
   test.each([
     ['HTTP/1.1', byHttp1],
     ['HTTP/2', byHttp2],
-  ] as const)('packets, tokens and reports go through over %s', async (protocol, send) => {
+  ] as const)('the load balancer forwards packets, tokens and reports over %s', async (protocol, send) => {
     const feature = `${kind}-${protocol.replace('/', '-')}`;
     const headers = { 'content-type': 'application/json', origin };
     const packet = { method: 'POST', headers, body: createPacket(feature) };
@@ -86,7 +86,7 @@ function testBehind(kind: BalancerKind): void {
     expect(JSON.parse(listed.body).items).toHaveLength(1);
   });
 
-  test('gRPC passes with its trailers', async () => {
+  test('the load balancer forwards gRPC responses with their trailers', async () => {
     const feature = `${kind}-grpc`;
     const send = (environment: string) =>
       byGrpc(
@@ -104,7 +104,7 @@ function testBehind(kind: BalancerKind): void {
     expect(health).toMatchObject({ code: 0 });
   });
 
-  test('a report just below the size limit passes, and a larger one is refused', async () => {
+  test('the load balancer forwards a report just below the size limit, and a larger report is refused', async () => {
     const padded = (bytes: number) => JSON.stringify({ ...createReport(`${kind}-large`), pad: 'x'.repeat(bytes) });
     const send = (bytes: number) =>
       byHttp1(balancer.port, '/api/usage/stats', {
@@ -116,7 +116,7 @@ function testBehind(kind: BalancerKind): void {
     expect(await send(4_300_000)).toMatchObject({ status: 413 });
   });
 
-  test('the audit log has the address of the client', async () => {
+  test('the audit log has the address of the client behind the load balancer', async () => {
     const localAddress = '127.0.0.2';
     const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json' };
     const key = { method: 'POST', headers, body: '{"type":"Mobile"}', localAddress };
@@ -126,15 +126,15 @@ function testBehind(kind: BalancerKind): void {
     expect(JSON.parse(listed.body).items).toMatchObject([{ action: 'key.created', actor: { address: localAddress } }]);
   });
 
-  test('routes for operators are not forwarded', async () => {
+  test('the load balancer does not forward routes for operators', async () => {
     expect(await byHttp1(balancer.port, '/metrics', {})).toMatchObject({ status: 404 });
-    // The request bypasses the balancer from its address, from which the node trusts forwarded headers of any client.
+    // This request bypasses the balancer, but comes from the address whose forwarded headers the node trusts.
     const direct = await fetch(`http://${service.http}/metrics`);
     expect(direct.status).toBe(404);
     expect(await direct.text()).toContain('--ops-listen');
   });
 
-  test('an unreachable node gets no requests', async () => {
+  test('the load balancer sends no requests to an unreachable node', async () => {
     const gone = await startBinary();
     const both = await startBalancer(kind, freshDirectory(), [gone, service]);
     await stop(gone);

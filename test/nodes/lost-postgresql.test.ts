@@ -58,7 +58,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('report a node that stopped cleanly, because it may be counting without PostgreSQL', async () => {
+  test('reports list a node that stopped cleanly, because it might be counting without PostgreSQL', async () => {
     const { data } = nodes[2]!;
     expect((await readReport(nodes[0]!)).mayBeCounting).toBeUndefined();
     await stop(nodes[2]!);
@@ -84,7 +84,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     for (const node of nodes) expect((await readReport(node)).mayBeCounting).toBeUndefined();
   });
 
-  test('continue on an empty database that is filled from one of the nodes', async () => {
+  test('nodes continue on an empty database that is filled from one of them', async () => {
     await lose();
     for (const node of nodes) expect(await send(node)).toBe(202);
     const { data } = nodes[0]!;
@@ -109,7 +109,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     expect(adopted.stderr).toMatch(
       /^replica: usage at position \d+, complete through (20.*|an unknown time); accounts at version \d+$/m,
     );
-    // As during the adoption, a restarted node counts before the database is complete.
+    // A node that is restarted during the adoption counts, although the database is not complete.
     await database.query("UPDATE fm_engine SET id = id || ', which is being filled'", [], postgresUrl);
     await stop(nodes[2]!);
     nodes[2] = await startNode(nodes[2]!.data, 'three');
@@ -123,7 +123,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await expectAll();
   });
 
-  test('set aside data that an older database lacks, and restore it', async () => {
+  test('nodes set aside data that an older database lacks, and the data can be restored', async () => {
     const goBack = await copy();
     await vi.waitFor(async () => expect((await get(nodes[0]!, '/api/v2/applications')).status).toBe(200), often);
     const later = await createKey(nodes[0]!.http, bearer, application, 'Frontend');
@@ -157,7 +157,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await expectAll();
   });
 
-  test('refuse a database whose secrets are encrypted with another key, and continue with their own database', async () => {
+  test('nodes refuse a database whose secrets have another key, and continue with their own database', async () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)
@@ -170,7 +170,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
   });
 });
 
-/** Replaces the secret of digests, as restoring another database does, and ends all sessions. */
+/** Replaces the secret of digests, as if another database was restored, and ends all sessions. */
 async function replaceSecret(secret: string): Promise<void> {
   await database.query('UPDATE fm_engine SET secret = $1', [secret], postgresUrl);
   const end =

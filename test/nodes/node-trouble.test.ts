@@ -82,7 +82,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
 });
 
 test.each([3_700_000, -7_200_000])(
-  "a node whose clock jumps by %i ms manages nothing, and counts by PostgreSQL's time",
+  "a node whose clock jumps by %i ms refuses management requests, and counts by PostgreSQL's time",
   async (aheadMs) => {
     const folder = freshDirectory();
     const clock = new SkewedClock(await buildClock(folder), join(folder, 'clock'));
@@ -144,7 +144,7 @@ describe('SIGTERM in an empty directory that waits for PostgreSQL', () => {
     expect(readdirSync(data)).toEqual([]);
   }
 
-  test('ends the process if PostgreSQL refuses connections', async () => {
+  test('SIGTERM ends a process that waits for a PostgreSQL that refuses connections', async () => {
     await expectEnd('postgres://postgres@127.0.0.1:1/none?sslmode=disable', async (stderr) => {
       let said = '';
       for await (const text of stderr) {
@@ -154,8 +154,8 @@ describe('SIGTERM in an empty directory that waits for PostgreSQL', () => {
     });
   });
 
-  // The process must end sooner than the time for which the node would wait for a response.
-  test('ends the process if PostgreSQL accepts a connection and does not respond', { timeout: 50_000 }, async () => {
+  // The process must end before the connection timeout of 60 seconds.
+  test('SIGTERM ends a process that waits for a PostgreSQL that does not respond', { timeout: 50_000 }, async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -165,7 +165,7 @@ describe('SIGTERM in an empty directory that waits for PostgreSQL', () => {
   });
 });
 
-test('minting an identity without PostgreSQL is refused with 503 and Retry-After, and succeeds once PostgreSQL is back', async () => {
+test('a node refuses to mint an identity with 503 and Retry-After until PostgreSQL is back', async () => {
   const node = await startNode();
   const { application } = await openShop(node.http, credentials);
   const access = await token(node.http, credentials);
@@ -216,7 +216,7 @@ test('a node with a full spool refuses packets until PostgreSQL accepts data, an
   expect(await stop(node)).toMatchObject({ code: 0 });
 });
 
-test('a node ships the last hour again after a restore, even if that is more than the maximum size of its spool', async () => {
+test('a node ships the deltas of the last hour again after a restore, even if they exceed its maximum spool size', async () => {
   const url = await database.database();
   const apiKey = await preparePostgres(url);
   const node = await startBinary({ args: ['--postgres', url, '--spool-max', '1MiB'] });
@@ -247,7 +247,7 @@ test('a node ships the last hour again after a restore, even if that is more tha
 
 const withDisk = needing('postgresql').test;
 (canMount() ? withDisk : withDisk.skip)(
-  'a node with a full disk answers 503, recovers when there is space, and loses nothing',
+  'a node with a full disk responds with 503, recovers when there is space, and loses nothing',
   async () => {
     const node = await startOnSmallDisk(['--postgres', postgresUrl]);
     const shop = await openShop(node.http, credentials);

@@ -17,7 +17,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { sendCheck } from '../support/shop.ts';
 
-/** A machine is restored from a disk backup whose counts its node had not shipped at the time of the backup. */
+/** Restores a machine from a disk backup with counts that its node had not shipped at the time of the backup. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const often = { interval: 100 };
@@ -25,7 +25,7 @@ const often = { interval: 100 };
 let database: Postgres | undefined;
 
 needing('postgresql').describe('a node whose directory is put back from a backup', () => {
-  test('counts every packet exactly once', async () => {
+  test('a node whose directory is restored from a backup counts every packet exactly once', async () => {
     database = await Postgres.start();
     const postgresUrl = await database.database();
     const credentials = await preparePostgres(postgresUrl);

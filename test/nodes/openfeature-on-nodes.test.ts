@@ -58,7 +58,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('counts a report once if one node has counted it and another one responds to the retry', async () => {
+  test('a report of the OpenFeature SDK counts once if one node counts it and another responds to the retry', async () => {
     for (const [from, to] of [nodes, [...nodes].reverse()] as [Binary, Binary][]) {
       host.target = from.http;
       host.behave('lose');
@@ -69,7 +69,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
       await app.act('evaluate', 'checkout', 'bob', 50);
       await app.act('flush');
     }
-    // Shipped counts are applied in order: once these are applied, all earlier counts are.
+    // Shipped counts are applied in order. Once these counts are applied, all earlier counts are, too.
     for (const { http } of nodes) {
       host.target = http;
       await app.act('evaluate', 'retired', 'ada', 1);

@@ -35,7 +35,7 @@ let stored: Omit<StoredStore, 'answers'>;
 let before: Record<string, unknown>;
 let instanceId: string;
 let packetKey: string;
-/** The directory before it was moved. */
+/** Backup of the directory from before the move. */
 let backupFile: string;
 
 const adoptArgs = () => ['postgres', 'adopt', '--data', data, '--postgres', url, '--without-key-file'];
@@ -75,7 +75,7 @@ needing('postgresql').describe('flagmeter postgres adopt', () => {
     await stop(single);
   });
 
-  test('refuses to move a directory in use', async () => {
+  test('flagmeter postgres adopt refuses to move a directory in use', async () => {
     const running = await startBinary({ data });
     const { code, stderr } = await runBinary(adoptArgs());
     expect(code).toBe(1);
@@ -83,7 +83,7 @@ needing('postgresql').describe('flagmeter postgres adopt', () => {
     await stop(running);
   });
 
-  test('moves the store despite kills, and each node has the same reports', async () => {
+  test('flagmeter postgres adopt moves the store even if it is killed, and each node has the same reports', async () => {
     let kills = 0;
     for (let ms = 40; (await killedAfter(ms)) === 'killed'; ms += 10) kills += 1;
     expect(kills).toBeGreaterThan(2);
@@ -102,13 +102,13 @@ needing('postgresql').describe('flagmeter postgres adopt', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('leaves a directory that no longer starts as a single machine', async () => {
+  test('a directory that was moved to PostgreSQL no longer starts as a single machine', async () => {
     const { code, stderr } = await runBinary(['serve', '--data', data, ...freePorts]);
     expect(code).toBe(1);
     expect(stderr).toContain('its accounts are a replica of a database');
   });
 
-  test('leaves no way for a backup from before the move to join, so nothing counts twice', async () => {
+  test('a backup from before the move to PostgreSQL cannot join, so nothing counts twice', async () => {
     const restored = join(freshDirectory(), 'restored');
     expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
     const ends = [
@@ -140,7 +140,7 @@ async function startNode(directory: string, name: string): Promise<Binary> {
   return node;
 }
 
-/** One node knows an instance id minted before the move, and the other sees its exposures. */
+/** Checks that one node knows an instance id minted before the move, and that the other node sees its exposures. */
 async function expectIdIsValid(one: Binary, other: Binary): Promise<void> {
   const packet = { k: packetKey, e: 'Production', f: { welcome: { on: [1] } }, i: instanceId };
   expect(await send(one.http, 'telemetry', packet, { origin })).toMatchObject({ status: 202 });

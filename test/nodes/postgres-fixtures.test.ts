@@ -33,7 +33,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
     await server.query(dumpOf(name), [], url);
   });
 
-  test('migration creates the tables of this version', async () => {
+  test('a migration creates the tables of this version', async () => {
     const { code, stdout } = await runBinary(['postgres', 'migrate', '--postgres', url, '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ to: postgresLayout })]);
     const fresh = await server.database();
@@ -41,7 +41,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
     expect(await shapeOf(server, url)).toEqual(await shapeOf(server, fresh));
   });
 
-  test('gives a joining node the same reports', async () => {
+  test('a node that joins the migrated database gives the same reports', async () => {
     const key = join(freshDirectory(), 'key');
     writeFileSync(key, stored.key, { mode: 0o600 });
     const postgres = ['--postgres', url, '--postgres-key-file', key];
@@ -54,7 +54,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
       expect(steadyResponses(responses[path]), path).toMatchObject(lasting(path, steadyResponses(answer) as object));
     expect(await refresh(node.http, stored)).toBe(200);
     await expectMore(node.http, stored);
-    // The process that prints the ready line waits for the node, and forwards no signal.
+    // The started process is faketime, which forwards no signals, so send the signal to its child.
     const [child] = readFileSync(`/proc/${node.pid}/task/${node.pid}/children`, 'utf8').trim().split(' ');
     process.kill(Number(child), 'SIGTERM');
     expect(await node.exit).toMatchObject({ code: 0 });
@@ -62,7 +62,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
 });
 
 describe('the latest dump of a database', () => {
-  test('each table contains rows', async () => {
+  test('each table of the latest dump of a database contains rows', async () => {
     const server = await Postgres.start();
     const url = await server.database();
     await server.query(dumpOf(fixtures.at(-1)!.name), [], url);

@@ -51,14 +51,14 @@ describe('a node that cannot use its PostgreSQL', () => {
 
   const restarted = () => runBinary(['serve', '--data', node.data, '--postgres', postgresUrl, ...freePorts]);
 
-  test('the reason names a standby that does not respond', async () => {
+  test('the readiness of a node reports a standby that does not respond', async () => {
     pair.standby.pause();
     await expectReason('PostgreSQL does not confirm commits; a synchronous standby might not respond');
     pair.standby.resume();
     await expectReady();
   });
 
-  test('the reason is an unreachable PostgreSQL', async () => {
+  test('the readiness of a node reports an unreachable PostgreSQL', async () => {
     await pair.primary.stop();
     await expectReason('PostgreSQL is unreachable');
     await pair.primary.start();
@@ -68,7 +68,7 @@ describe('a node that cannot use its PostgreSQL', () => {
   test.each([
     ['an empty database', 'The database has no tables of flagmeter', false],
     ['another database', 'The database is not the database that this node has used', true],
-  ])('the reason is %s, and the directory is unchanged', async (_, reason, isPrepared) => {
+  ])('the readiness of a node reports %s, and the directory is unchanged', async (_, reason, isPrepared) => {
     await rename(name(), 'kept');
     await pair.primary.query(`CREATE DATABASE ${name()} TEMPLATE template0`);
     if (isPrepared) await preparePostgres(postgresUrl);

@@ -42,7 +42,7 @@ async function send(node: Binary, address: string, cookie = '') {
   };
 }
 
-test('a sign-in with a provider starts at one node, returns to another, and counts at both', async () => {
+test('a sign-in with a provider starts at one node, returns to another, and is valid at both', async () => {
   const wanted = { name: 'Corp', issuer: provider.issuer, clientId, clientSecret, createUsers: true };
   const bearer = await token(one.http, credentials);
   const body = { ...wanted, defaultTeam: credentials.teamId };

@@ -28,7 +28,7 @@ import { readChecks, sendCheck } from '../support/shop.ts';
 import { type SteadyClients, startClients } from '../support/steady-clients.ts';
 import { steadyResponses } from '../support/steady-responses.ts';
 
-/** The previous release and this version, side by side on one PostgreSQL, behind the load balancer of the docs. */
+/** The previous release and this version run side by side on one PostgreSQL, behind the load balancer of the docs. */
 
 interface Node {
   readonly name: string;
@@ -85,7 +85,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await balancer?.stop();
   });
 
-  test('migrate the tables while nodes of the previous release run', async () => {
+  test('the tables are migrated while nodes of the previous release run', async () => {
     await clients.rounds(3);
     said = await readReports(nodes[0]!);
     const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
@@ -93,7 +93,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await clients.rounds(3);
   });
 
-  test('serve next to each other', async () => {
+  test('nodes of two releases serve requests next to each other', async () => {
     await replace(nodes[0]!, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
@@ -104,7 +104,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     for (const { http } of nodes.slice(1)) await manage(http, access, 'GET', webhook, 404);
   });
 
-  test('read data of the first upgraded node once all nodes are upgraded', async () => {
+  test('all nodes read data of the first upgraded node once they are upgraded', async () => {
     for (const node of nodes.slice(1)) await replace(node, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     for (const { http } of nodes)
@@ -112,7 +112,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await clients.rounds(3);
   });
 
-  test('start again after a downgrade and after another upgrade', async () => {
+  test('a node starts again after a downgrade and after another upgrade', async () => {
     const [, , third] = nodes as [Node, Node, Node];
     await replace(third, before);
     await clients.rounds(6);
@@ -122,7 +122,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await clients.rounds(3);
   });
 
-  test('give no client an error, and count every accepted packet once', async () => {
+  test('nodes of two releases give no client an error, and count every accepted packet once', async () => {
     await clients.stop();
     const { told } = clients;
     expect(told.failures).toEqual([]);
@@ -137,12 +137,12 @@ describe('nodes of two releases on one PostgreSQL', () => {
     expect(await refresh(nodes[2]!.http, refreshed)).toBe(400);
   });
 
-  test('keep the data from before the upgrade', async () => {
+  test('upgraded nodes keep the data from before the upgrade', async () => {
     // Fields that this version has added are ignored.
     for (const node of nodes) expect(await readReports(node)).toMatchObject(said);
   });
 
-  test('ship the unshipped deltas of the other release, in either direction', async () => {
+  test('each release ships the deltas that the other release left unshipped', async () => {
     const [first, second] = nodes as [Node, Node, Node];
     await restart(second, before);
     const { checks } = clients.told;
@@ -162,7 +162,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), often);
   });
 
-  test('wait for their update before an entry that the previous release cannot apply', async () => {
+  test('a node of the previous release waits for its update at an entry that it cannot apply', async () => {
     const [first, second, third] = nodes as [Node, Node, Node];
     await restart(first, before);
     const { checks } = clients.told;
@@ -182,7 +182,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), often);
   });
 
-  test('refuse to start when the tables are too new, with the remedy', async () => {
+  test('a node refuses to start if the tables are too new, and says what to do', async () => {
     const [node] = nodes as [Node, Node, Node];
     await stopAtOnce(node);
     const layout = (newest: number, oldest: number) =>
@@ -218,7 +218,7 @@ function createArgs(binary: string, { name, data, http, grpc }: Place): string[]
 
 async function startNode(binary: string, node: Place): Promise<StartedProcess> {
   const started = await startProcess(binary, createArgs(binary, node));
-  // As in the docs, the next node waits until this one serves.
+  // As in the docs, the next node is started once this node is ready.
   await vi.waitFor(async () => expect((await fetch(`http://${node.http}/readyz`)).status).toBe(200), often);
   return started;
 }
@@ -229,7 +229,7 @@ async function stopAtOnce({ process }: Node): Promise<void> {
   await stop(process); // The second signal ends the shutdown delay.
 }
 
-/** Starts a node with an executable, after stopping it if it runs. */
+/** Stops a node if it runs, and starts it with an executable. */
 async function restart(node: Node, binary: string): Promise<void> {
   await stopAtOnce(node);
   Object.assign(node, { binary, process: await startNode(binary, node) });

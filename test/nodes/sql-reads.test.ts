@@ -57,7 +57,7 @@ needing('postgresql').describe('the usage by days in SQL', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('equals the report, and is corrected when late data reaches another node', async () => {
+  test('the usage by days in SQL equals the report, and is corrected when late data reaches another node', async () => {
     await expect.poll(() => report(nodes[0]!, 'checkout', 3), often).toBe(0);
     await expect.poll(() => report(nodes[1]!, 'checkout', 4), often).toBe(0);
     await report(nodes[1]!, 'search', 5);
@@ -68,7 +68,7 @@ needing('postgresql').describe('the usage by days in SQL', () => {
     await vi.waitFor(expectAlike({ checkout: 7, search: 105 }), often);
   });
 
-  test('follows renames, and disappears with its application immediately', async () => {
+  test('the usage by days in SQL follows renames, and disappears immediately with its application', async () => {
     const [{ http }] = nodes as [Binary];
     const path = `/api/v2/applications/${application}`;
     await manage(http, bearer, 'PATCH', path, 200, { name: 'Market' });

@@ -8,11 +8,11 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Refusals of `serve --postgres`, which write nothing. */
+/** Cases in which `serve --postgres` starts, waits, or refuses to start. */
 
 let database: Postgres;
 let postgresUrl: string;
-/** The directory of a former node of the database. */
+/** Directory of a node that has used the database before. */
 let node: string;
 
 needing('postgresql').describe('a node', () => {
@@ -28,7 +28,7 @@ needing('postgresql').describe('a node', () => {
     ['a database without tables', async () => ['--postgres', await database.database()], /flagmeter postgres init/],
     ['a missing database', async () => ['--postgres', database.url('no_such')], /no_such/],
     [
-      'a key file that the database was made without',
+      'a key file for a database that has none',
       async () => ['--postgres', postgresUrl, '--postgres-key-file', await keyFile()],
       /--postgres-key-file/,
     ],
@@ -46,7 +46,7 @@ needing('postgresql').describe('a node', () => {
     [['--auth-url'], ['--base-url', 'https://flags.example']],
     [[], ['--auth-url', 'https://flags.example']],
     [['--base-url'], ['--auth-url', 'https://flags.example', '--api-listen', '127.0.0.1:0']],
-  ])('warns about missing public addresses: %j', async (missing, given) => {
+  ])('a node warns about missing public addresses: %j', async (missing, given) => {
     const data = join(freshDirectory(), 'addresses');
     const started = await startBinary({ data, args: ['--postgres', postgresUrl, ...given] });
     await stop(started);
@@ -71,7 +71,7 @@ needing('postgresql').describe('a node', () => {
     expect(ended.stderr).toMatch(/was used with another database/);
   });
 
-  test('the directory of a node does not start as a single machine', async () => {
+  test('a server without --postgres refuses to start on the directory of a node', async () => {
     const ended = await serve(node, []);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/--postgres/);
@@ -95,7 +95,7 @@ needing('postgresql').describe('a node', () => {
     await isRefused;
   });
 
-  test('waits for PostgreSQL with an empty directory, and starts once it is available', async () => {
+  test('a node with an empty directory waits for PostgreSQL, and starts once PostgreSQL is available', async () => {
     const data = join(freshDirectory(), 'waiting');
     await database.stop();
     let isReady = false;

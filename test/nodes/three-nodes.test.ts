@@ -48,7 +48,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
     for (const type of ['Frontend', 'Backend'] as const)
       keys[type] = (await createKey(nodes[0]!.http, bearer, application, type)).key;
-    // Packets can be refused for a second after a key is created on another node; management requests never are.
+    // A node can refuse a new key of another node for a second, unless a management request came first.
     for (const node of nodes) expect((await get(node, '/api/v2/applications')).status).toBe(200);
   });
 
@@ -56,7 +56,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('share all records created on one of them, and each reports the counts of all', async () => {
+  test('nodes share all records created on one of them, and each node reports the counts of all', async () => {
     for (const node of nodes) {
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
@@ -64,7 +64,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
   });
 
-  test('count exports of OpenTelemetry once, whichever of them receive a sum or a repeated request', async () => {
+  test('nodes count each OpenTelemetry export once, whichever nodes receive a sum or a repeated request', async () => {
     const now = Date.now();
     const event = logs([evaluation({ 'feature_flag.result.variant': 'on' }, now)]);
     for (const node of nodes) await sendExport(node, 'logs', event);
@@ -80,7 +80,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
   });
 
-  test('report a time through which they are complete', async () => {
+  test('nodes report the time through which their counts are complete', async () => {
     const before = Date.now();
     await sendPacket(nodes[1]!);
     await vi.waitFor(async () => {
@@ -91,7 +91,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     }, often);
   });
 
-  test('list each other in the status and in the metrics of each', async () => {
+  test('each node lists all nodes in its status and its metrics', async () => {
     for (const node of nodes) {
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(node, '/api/v2/status')).json()) as ServiceStatus;
@@ -109,7 +109,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     }
   });
 
-  test('accept an id minted by another node, and all forget a person', async () => {
+  test('nodes accept an instance id minted by another node, and all of them forget a person', async () => {
     const identity = 'ann@example.com';
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
@@ -120,14 +120,14 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await vi.waitFor(async () => expect(await countExposures(node, identity)).toBe(0), often);
   });
 
-  test('refuse a token immediately that one of them has invalidated', async () => {
+  test('all nodes immediately refuse a token that one of them has invalidated', async () => {
     const other = await token(nodes[1]!.http, credentials);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(200);
     expect((await get(nodes[0]!, '/api/account/invalidate-token', 'POST', other)).status).toBe(200);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(401);
   });
 
-  test('count and refuse management while PostgreSQL is away, and all counts are right afterwards', async () => {
+  test('nodes count and refuse management requests while PostgreSQL is away, and lose no counts', async () => {
     await database.stop();
     for (const node of nodes) await sendPacket(node);
     for (const node of nodes) {
@@ -146,7 +146,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
 
-  test('start counting without PostgreSQL if they were prepared', async () => {
+  test('a node that has joined before starts counting without PostgreSQL', async () => {
     const [first] = nodes;
     await stop(nodes[2]!);
     await database.stop();
@@ -157,7 +157,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     await vi.waitFor(async () => expect(await countChecks(nodes[2]!)).toBe(counted), often);
   });
 
-  test('report the packets accepted by a killed node once it is back', async () => {
+  test('all nodes report the packets accepted by a killed node once that node is back', async () => {
     await sendPacket(nodes[1]!);
     await stop(nodes[1]!, 'SIGKILL');
     nodes[1] = await startBinary({ data: nodes[1]!.data, args: nodeArgs('two') });

@@ -28,7 +28,7 @@ describe('the packages for linux-arm64', () => {
   });
 
   const needs = { skip: process.getuid?.() !== 0, timeout: 1_200_000 };
-  test('a server counts on an ARM machine, and this machine reads its store', needs, () => {
+  test('the executable runs on an ARM machine, and this machine can read its store', needs, () => {
     const deb = join(packagesOf('1.0.0', 'linux-arm64', executable), 'flagmeter_1.0.0-1_arm64.deb');
     const scratch = freshDirectory();
     const machine = join(import.meta.dirname, 'arm-machine.sh');

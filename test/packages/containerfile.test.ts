@@ -9,7 +9,7 @@ import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { startBinary, stop } from '../support/binary.ts';
 import { root } from './fixture.ts';
 
-/** Checks of the Containerfile that need no image builder. */
+/** These checks of the Containerfile need no image builder. */
 describe('the Containerfile', () => {
   const file = DockerfileParser.parse(readFileSync(join(root, 'packaging/Containerfile'), 'utf8'));
   const instructions = file
@@ -17,7 +17,7 @@ describe('the Containerfile', () => {
     .map((each) => ({ keyword: each.getKeyword(), text: each.getArgumentsContent() ?? '' }));
   const textOf = (keyword: string) => instructions.find((each) => each.keyword === keyword)?.text ?? '';
 
-  test('copies files of the tar.gz, and runs the executable as an unprivileged user', () => {
+  test('the Containerfile copies files of the tar.gz, and runs the executable as an unprivileged user', () => {
     const contents = { root, version: '1.2.3', epoch: 0, executable: '', manPages: {}, notices: '', sbom: '' };
     const packed = filesOfTarball({ ...contents, completions: { bash: '', zsh: '', fish: '' } }).map(
       ({ path }) => path,
@@ -37,7 +37,7 @@ describe('the Containerfile', () => {
     expect(JSON.parse(textOf('CMD'))).toEqual(['serve', '--existing']);
   });
 
-  test('sets only valid variables, and no public URL', () => {
+  test('the Containerfile sets only valid variables, and no public URL', () => {
     const variables = file.getENVs().flatMap((each) => each.getProperties());
     const env = Object.fromEntries(variables.map((each) => [each.getName(), each.getValue() ?? '']));
     const read = loadConfig({ argv: [], env, readFile: () => '' });
@@ -45,7 +45,7 @@ describe('the Containerfile', () => {
     expect(() => checkPublicUrls(read)).toThrow('without --auth-url');
   });
 
-  test('defines a health check that detects a stopped service', async () => {
+  test('the Containerfile defines a health check that detects a stopped service', async () => {
     const command: string[] = JSON.parse(textOf('HEALTHCHECK').replace(/^.*?CMD\s+/s, ''));
     const binary = await startBinary();
     const check = () => {

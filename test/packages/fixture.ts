@@ -6,10 +6,10 @@ import { freshDirectory, requireBinary } from '../support/binary.ts';
 // The packages are large.
 export const root = join(import.meta.dirname, '../..');
 
-/** Time of the commit. */
+/** The time of the commit, in seconds since 1970. */
 export const epoch = 1_795_300_000;
 
-/** A folder with the packages of a built executable, with fast compression. */
+/** Builds the packages of an executable, with fast compression. @returns their folder */
 export function packagesOf(version: string, target: Target = 'linux-x64', executable = requireBinary()): string {
   const out = freshDirectory();
   makePackages({ root, builds: [{ target, executable }], version, epoch, out, quick: true });

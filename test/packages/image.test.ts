@@ -20,7 +20,7 @@ needing('mmdebstrap', 'podman').it(
   },
 );
 
-/** The expected output of `image.sh`, in its order. */
+/** The expected lines in the output of `image.sh`, in this order. */
 const expected = {
   'said-by-useradd': '',
   'without-a-url': expect.stringContaining('FLAGMETER_AUTH_URL'),

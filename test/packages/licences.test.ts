@@ -18,7 +18,7 @@ interface Component {
   readonly components?: readonly Component[];
 }
 
-/** The name of the package in a folder. Several versions of a package can be installed, in nested folders. */
+/** Returns the name of the npm package in a folder. Nested folders can contain other versions of a package. */
 const packageIn = (folder: string) => folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
@@ -27,7 +27,7 @@ describe('the bill of materials and the notices', () => {
   let sbom: string;
   let notices: string;
   let components: readonly Component[];
-  /** Names of npm packages. */
+  /** Names of npm packages in the bill of materials. */
   let listed: readonly string[];
 
   beforeAll(() => {
@@ -75,7 +75,7 @@ describe('the bill of materials and the notices', () => {
     }
   });
 
-  test('the notices have a text for each npm package, and the licences of the other parts', () => {
+  test('the notices contain a licence text for each npm package, and the licences of the other parts', () => {
     const sections = notices.split(/^-{78}$/m).slice(1);
     const sectionOf = (name: string) =>
       sections.find((section) => section.split('\n').some((line) => line.startsWith(`${name} `)));
@@ -91,23 +91,26 @@ describe('the bill of materials and the notices', () => {
 describe('the text of a licence', () => {
   const text = 'Permission is granted. THE SOFTWARE IS PROVIDED WITHOUT WARRANTY OF ANY KIND.';
 
-  /** The folder of a package with these files. */
+  /** Creates the folder of a package that contains the given files. */
   function packageWith(files: Readonly<Record<string, string>>): string {
     const folder = freshDirectory();
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     return folder;
   }
 
-  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])('the text is read from %s', (name) => {
-    expect(licenceText(root, packageWith({ [name]: `${text}\n` }), 'some')).toBe(text);
-  });
+  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])(
+    'the text of a licence is read from the file %s',
+    (name) => {
+      expect(licenceText(root, packageWith({ [name]: `${text}\n` }), 'some')).toBe(text);
+    },
+  );
 
-  test('the text is read from the section of the README', () => {
+  test('the text of a licence is read from the section of the README', () => {
     const readme = `# some\n\nWords.\n\n## License\n\n${text}\n\n## More\n\nOther words.\n`;
     expect(licenceText(root, packageWith({ 'README.md': readme }), 'some')).toBe(text);
   });
 
-  test('the text is read from packaging/licences for a package without a licence file', () => {
+  test('the licence text of a package without a licence file is read from packaging/licences', () => {
     const project = freshDirectory();
     mkdirSync(join(project, 'packaging/licences'), { recursive: true });
     writeFileSync(join(project, 'packaging/licences/@some-thing.txt'), text);
@@ -115,7 +118,7 @@ describe('the text of a licence', () => {
   });
 
   test.each([[{}], [{ 'README.md': '# some\n\n## License\n\nMIT\n' }], [{ 'license-checker.js': text }]])(
-    'packaging fails if the text is missing in %j',
+    'packaging fails without a licence text: %j',
     (files) => {
       expect(() => licenceText(root, packageWith(files), 'some')).toThrow(
         /some is published without its licence text; add it to .*packaging\/licences\/some\.txt/,

@@ -13,7 +13,7 @@ itInMachine('a .deb is installed, started, upgraded, removed and purged', () => 
   expect(said, output).toEqual(expected);
 });
 
-/** The expected output of `lifecycle.sh`, in its order. */
+/** The expected lines in the output of `lifecycle.sh`, in this order. */
 const expected = {
   'started-by-installing': 'inactive',
   user: '/var/lib/flagmeter:/usr/sbin/nologin',
@@ -21,7 +21,7 @@ const expected = {
   'start-without-a-store': expect.stringContaining('Cannot find a store in /var/lib/flagmeter'),
   process: 'flagmeter',
   'no-new-privileges': '1',
-  // A system call filter is active.
+  // The value 2 means that a system call filter is active.
   seccomp: '2',
   capabilities: '0000000000000000',
   packet: 'HTTP/1.1 202 Accepted',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { needing } from '../support/needing.ts';
 import { saidIn } from './said.ts';
 
-/** The reason why no copy of this machine can be booted; undefined if it can. */
+/** Returns why no copy of this machine can be booted; `undefined` if it can be booted. */
 function whyNoMachine(): string | undefined {
   if (process.getuid?.() !== 0) return 'the tests do not run as root';
   const script =
@@ -15,7 +15,7 @@ function whyNoMachine(): string | undefined {
 const why = whyNoMachine();
 if (why !== undefined) console.warn(`Installations are not tested: ${why}`);
 
-/** Declares a test in a copy of this machine. */
+/** Declares a test that runs in a copy of this machine. */
 export function itInMachine(name: string, test: () => void): void {
   needing('dpkg', 'systemd-container').it(name, { skip: why !== undefined, timeout: 400_000 }, test);
 }

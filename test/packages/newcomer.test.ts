@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { packagesOf, root } from './fixture.ts';
 import { itInMachine, runInMachine } from './machine.ts';
 
-/** The shell commands in a section, from the line that begins with `first` to the end of its block. */
+/** Returns the shell commands in a section, from the line that begins with `first` to the end of its code block. */
 function commandsOf(path: string, heading: string, first: string): string {
   const section = readFileSync(join(root, path), 'utf8')
     .split(/^## /m)
@@ -15,7 +15,7 @@ function commandsOf(path: string, heading: string, first: string): string {
   return block.replaceAll('VERSION', '1.2.3');
 }
 
-itInMachine('following the docs word for word gives a running server', () => {
+itInMachine('a user who follows the docs word for word gets a running server', () => {
   const packages = packagesOf('1.2.3');
   const scripts = {
     'sums.sh': commandsOf('docs/operations.md', 'Install', 'sha256sum'),
@@ -30,7 +30,7 @@ itInMachine('following the docs word for word gives a running server', () => {
 
 const prepared = expect.stringContaining('The store is prepared in /var/lib/flagmeter. These credentials');
 
-/** The expected output of `newcomer.sh`, in its order. */
+/** The expected lines in the output of `newcomer.sh`, in this order. */
 const expected = {
   sums: 'flagmeter-1.2.3-linux-x64.tar.gz: OK flagmeter_1.2.3-1_amd64.deb: OK ',
   'deb-prepared': prepared,

@@ -12,7 +12,7 @@ const { describe } = needing('dpkg');
 
 describe('the packages of an executable', () => {
   let out: string;
-  /** The unpacked tar.gz, and the unpacked .deb. */
+  /** Folders of the unpacked tar.gz and of the unpacked .deb. */
   let unpacked: string;
   let installed: string;
 
@@ -41,7 +41,7 @@ describe('the packages of an executable', () => {
     );
   }, 300_000);
 
-  test('contain a working executable, and entries owned by root with the time of the commit', () => {
+  test('the packages contain a working executable, and entries owned by root with the time of the commit', () => {
     expect(run(join(unpacked, 'flagmeter'), 'version')).toContain('linux x64');
     expect(run(join(installed, 'usr/bin/flagmeter'), 'version')).toContain('linux x64');
     const listed = run(
@@ -74,13 +74,13 @@ describe('the packages of an executable', () => {
     'alerts/flagmeter.yml',
     'dashboards/flagmeter.json',
     ...readdirSync(join(root, 'docs/examples/proxy')).map((name) => `examples/proxy/${name}`),
-  ])('contain docs/%s of the project', (path) => {
+  ])('the packages contain the file docs/%s of the project', (path) => {
     const text = textIn(join(root, 'docs'), path);
     expect(textIn(unpacked, `docs/${path}`)).toBe(text);
     expect(textIn(installed, `usr/share/doc/flagmeter/${path}`)).toBe(text);
   });
 
-  test('the example configuration has only valid settings', () => {
+  test('the example configuration in the packages has only valid settings', () => {
     const readFile = (path: string) => textIn(installed, path);
     const read = loadConfig({ argv: ['--config', 'etc/flagmeter/flagmeter.json'], env: {}, readFile });
     expect(() => checkPublicUrls(read)).not.toThrow();
@@ -91,7 +91,7 @@ describe('the packages of an executable', () => {
     ['bash', 'flagmeter.bash', 'usr/share/bash-completion/completions/flagmeter'],
     ['zsh', '_flagmeter', 'usr/share/zsh/vendor-completions/_flagmeter'],
     ['fish', 'flagmeter.fish', 'usr/share/fish/vendor_completions.d/flagmeter.fish'],
-  ])('the completion of %s is the output of the executable', (shell, inFolder, inDebian) => {
+  ])('the completion script for %s in the packages is the output of the executable', (shell, inFolder, inDebian) => {
     const printed = run(requireBinary(), 'completion', shell);
     expect(textIn(unpacked, `completions/${inFolder}`)).toBe(printed);
     expect(textIn(installed, inDebian)).toBe(printed);
@@ -118,7 +118,7 @@ describe('the packages of an executable', () => {
       const tags = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.startsWith('N:'));
       const overridden = textIn(installed, 'usr/share/lintian/overrides/flagmeter').matchAll(/^flagmeter: (\S+)/gm);
       const expected = Array.from(overridden, ([, tag]) => `O: flagmeter: ${tag}`);
-      // Also reports overrides that are no longer needed.
+      // lintian also reports overrides that are no longer needed.
       expect(new Set(tags.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(new Set(expected));
     },
     300_000,
@@ -130,14 +130,14 @@ describe('the packages of an executable', () => {
     writeFileSync(unit, text.replace('/usr/bin/flagmeter', join(installed, 'usr/bin/flagmeter')));
     const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
     expect(stdout + stderr).not.toContain('flagmeter');
-    // From 0 to 10, and 2.0 is "OK".
+    // The exposure ranges from 0 to 10. A value of 2.0 counts as "OK".
     const shown = run('systemd-analyze', 'security', '--offline=true', '--no-pager', unit);
     const [, exposure] = /Overall exposure level .*: (\d+\.\d) /.exec(shown) ?? [];
     expect(Number(exposure), shown).toBeLessThanOrEqual(1.3);
   });
 });
 
-/** Runs a function as if for another user: with their umask, time zone, language, home and temp directory. */
+/** Runs a function as another user would: with another umask, time zone, language, home and temp directory. */
 function elsewhere<T>(work: () => T): T {
   const home = freshDirectory();
   const { env } = process;

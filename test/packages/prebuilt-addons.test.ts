@@ -8,7 +8,7 @@ import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 
 /**
- * The reason why the compilers of this machine produce other bytes; `undefined` if they produce the same, or are
+ * Returns why the compilers of this machine produce other bytes; `undefined` if they produce the same bytes, or are
  * missing.
  */
 function whyOtherBytes(target: string): string | undefined {

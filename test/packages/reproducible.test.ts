@@ -8,7 +8,7 @@ import { root } from './fixture.ts';
 
 const here = `${process.platform}-${process.arch}`;
 
-/** Variables that make both builds compile the add-ons, instead of using the prebuilt add-ons. */
+/** Environment variables that make both builds compile the add-ons instead of using the prebuilt ones. */
 const compilers = {
   CC: 'gcc',
   CXX: 'g++',

@@ -91,7 +91,7 @@ function restore(
   );
 }
 
-/** Stops a node without contacting PostgreSQL, which no longer exists. */
+/** Stops a node without contacting PostgreSQL, which might no longer exist. */
 async function end(node: TestNode): Promise<string> {
   ended(node);
   await node.kill();
@@ -99,7 +99,7 @@ async function end(node: TestNode): Promise<string> {
 }
 
 describe('an empty database filled from a replica', () => {
-  it('keeps the id of the lost database, so all nodes continue, and everything counts once', async () => {
+  it('a database filled from a replica keeps the id of the lost one, so nodes continue and packets count once', async () => {
     const url = await newDatabase();
     const nodes = [await startNode(url, 'one'), await startNode(url, 'two'), await startNode(url, 'three')];
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode];
@@ -122,7 +122,7 @@ describe('an empty database filled from a replica', () => {
     expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(['three', 'two']));
   });
 
-  it('includes the last heartbeat of each node in the lost database', async () => {
+  it('a database filled from a replica includes the last heartbeat of each node', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     const two = await startNode(url, 'two');
@@ -150,7 +150,7 @@ describe('an empty database filled from a replica', () => {
     expect(own).toBeLessThanOrEqual(last['one']!);
   });
 
-  it('lists a node that started since the last horizon under its own name once it joins', async () => {
+  it('a database filled from a replica lists an unknown node under its own name once the node joins', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     await horizon(url);
@@ -166,7 +166,7 @@ describe('an empty database filled from a replica', () => {
     await expectCounts(await restartNode(url, data), { f: 3 });
   });
 
-  it('accepts a second attempt after an interruption at any point, while nodes wait', async () => {
+  it('filling a database from a replica succeeds after an interruption at any point, while nodes wait', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     const two = await startNode(url, 'two');
@@ -192,7 +192,7 @@ describe('an empty database filled from a replica', () => {
     }
   });
 
-  it('is filled; every other database refuses the replica and stays unchanged, even the database of the node', async () => {
+  it('a database that is not empty cannot be filled from a replica, and stays unchanged', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     one.count('f', 1);
@@ -216,7 +216,7 @@ describe('a node whose database was replaced', () => {
   it.each([
     ['has no tables', 'has no tables of flagmeter'],
     ['is another database', 'used with another database'],
-  ])('keeps its data while its database %s, and continues with the right database', async (which, why) => {
+  ])('a node keeps its data while its database %s, and continues with the right database', async (which, why) => {
     const url = await newDatabase();
     const node = await startNode(url, 'one');
     node.count('f', 1);
@@ -251,7 +251,7 @@ describe('data that PostgreSQL has lost', () => {
     return { url, data, two };
   }
 
-  it('each node sets lost data aside before it loads other content, and the data can be restored', async () => {
+  it('data that PostgreSQL has lost is set aside before a node loads other content, and can be restored', async () => {
     const { url, data, two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const folder = join(two.data, 'set-aside');
@@ -266,7 +266,7 @@ describe('data that PostgreSQL has lost', () => {
       await expectCounts(node, { f: 101 });
   });
 
-  it('a replica with later accounts is listed before other replicas', async () => {
+  it('the sources of a restore are listed with the latest accounts first', async () => {
     const { two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const data = await end(two);
@@ -280,7 +280,7 @@ describe('data that PostgreSQL has lost', () => {
     expect(await names()).toEqual(['replica', kept]);
   });
 
-  it('lost data stays in the replica if the disk has no space for a copy, and the node reports why', async () => {
+  it('a replica keeps data that PostgreSQL has lost if the disk has no space for a copy, and reports why', async () => {
     const { url, data } = await wentBack();
     const one = await restartNode(url, data, { free: () => 2 ** 20 });
     const { trouble } = await one.until((told) => told.trouble?.startsWith('Cannot set aside') === true);

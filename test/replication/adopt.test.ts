@@ -151,7 +151,7 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
 const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });
 
 describe('the store of a single machine', () => {
-  test('the move keeps all data, and other nodes receive the whole store', async () => {
+  test('the move to PostgreSQL keeps all data, and other nodes receive the whole store', async () => {
     const before = await everything();
     expect(before.accounts.length).toBeGreaterThan(30);
     expect(before.usage.length).toBeGreaterThan(60);
@@ -164,14 +164,14 @@ describe('the store of a single machine', () => {
     expect(text).not.toContain(privatePart);
   });
 
-  test('a second move reports the first one, and changes nothing', async () => {
+  test('a second move to PostgreSQL reports the first move, and changes nothing', async () => {
     const { engine } = await move();
     const [before] = await postgres.query('SELECT * FROM fm_snapshot', [], url);
     expect(await move()).toEqual({ engine });
     expect(await postgres.query('SELECT * FROM fm_snapshot', [], url)).toEqual([before]);
   });
 
-  test('the move includes message ids: a repetition does not count on another node', async () => {
+  test('the move to PostgreSQL includes message ids, so a repeated message does not count on another node', async () => {
     await move();
     const usage = openReplicaStore(await joinAnother());
     const known = Array.from(usage.messageTimes.getKeys(), (each) => each.subarray(0, 16).toString('hex'));
@@ -180,7 +180,7 @@ describe('the store of a single machine', () => {
     await usage.lmdb.close();
   });
 
-  test('the move continues after an interruption at any point', async () => {
+  test('the move to PostgreSQL continues after an interruption at any point', async () => {
     const before = await everything();
     const fixture = data;
     let interrupted = 0;
@@ -202,7 +202,7 @@ describe('the store of a single machine', () => {
     expect(interrupted).toBeGreaterThan(15);
   });
 
-  test('the move takes the current state if the machine counted after an interruption', async () => {
+  test('a move that continues after an interruption includes counts since the interruption', async () => {
     await expect(move(failing(connect(), isUpload))).rejects.toThrow('interrupted');
     const usage = openReplicaStore(data);
     transact(usage.lmdb, () => putMessage(usage, { identity, at: sentAt + 1_000_000 }));
@@ -249,7 +249,7 @@ describe('flagmeter postgres adopt', () => {
     await expectRefused(/it has nodes/);
   });
 
-  test('rejects another database than the one with which the move began', async () => {
+  test('rejects a database other than the one with which the move began', async () => {
     await move();
     url = await postgres.database();
     await expectRefused(

@@ -36,7 +36,7 @@ function copyDirectory(data: string): string {
 }
 
 describe('a process whose stream was closed', () => {
-  it('keeps what it acknowledges until it notices, and its successor ships all of it once', async () => {
+  it('a process whose stream was closed keeps its counts, and the next process ships each of them once', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -57,7 +57,7 @@ describe('a process whose stream was closed', () => {
     expect((await again.until((told) => told.refuses === undefined)).trouble).toBeUndefined();
   });
 
-  it('notices the closed stream even if PostgreSQL has all of its counts', async () => {
+  it('a process notices that its stream was closed, even if PostgreSQL has all of its counts', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -69,7 +69,7 @@ describe('a process whose stream was closed', () => {
     await expectCounts(await restart(url, one), { f: 11 });
   });
 
-  it('ships its remaining deltas even if other nodes have forgotten the names of its series', async () => {
+  it('the deltas of a closed stream are shipped even if other nodes have forgotten its series names', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -96,7 +96,7 @@ describe('a process whose stream was closed', () => {
     ['fm-done', 'killed after'],
   ];
 
-  it.each(places)('ships its remaining deltas once if its successor stops (%s, %s it)', async (statement, kind) => {
+  it.each(places)('a closed stream is shipped once if a node stops at statement %s (%s)', async (statement, kind) => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -116,7 +116,7 @@ describe('a process whose stream was closed', () => {
 });
 
 describe('a copied directory', () => {
-  it('a copy refuses to start if PostgreSQL has more deltas of one of its streams, and nothing counts twice', async () => {
+  it('a copied directory stops counting if PostgreSQL has later deltas of its stream; nothing counts twice', async () => {
     const url = await newDatabase();
     const two = await start(url);
     const one = await start(url);
@@ -129,7 +129,7 @@ describe('a copied directory', () => {
     await expectCounts(one, { f: 111 });
     await kill(url, one);
     const copy = begin(url, { data });
-    copy.count('f', 1000); // The packet was accepted before the copy could notice.
+    copy.count('f', 1000); // The copy accepts the packet before it can notice.
     await copy.until(({ refuses }) => refuses === 'copied');
     for (const node of [copy, two]) await expectCounts(node, { f: 1111 });
     expect(logged(copy, 'error')).toEqual([expect.stringContaining('start a node with an empty directory')]);
@@ -138,9 +138,9 @@ describe('a copied directory', () => {
   });
 
   it.each([
-    ['shipped after the copy, if the copy has shipped the same deltas', true],
-    ['held, if the copy has shipped other deltas', false],
-  ])('the original is refused while its copy runs; counts that only the original has are %s', async (_, isSame) => {
+    ['ships its own counts if the copy has shipped the same deltas', true],
+    ['keeps its own counts if the copy has shipped other deltas', false],
+  ])('a node counts nothing while a copy of its directory runs, and then %s', async (_, isSame) => {
     const url = await newDatabase();
     const one = await start(url, { name: 'one' });
     one.count('f', 1);

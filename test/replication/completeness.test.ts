@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Completeness } from '../../src/replication/completeness.ts';
 
 describe('the time through which a replica is complete', () => {
-  /** A node whose own deltas are in the log up to `through`. */
+  /** Reports that the node's own deltas are in the log up to `through`. */
   function shippedTo(completeness: Completeness, seq: number, through: number): void {
     completeness.asked({ acknowledged: seq, throughSeq: seq, through });
   }
@@ -12,7 +12,7 @@ describe('the time through which a replica is complete', () => {
     completeness.followed({ isAtEnd: true, isLoaded, through });
   }
 
-  it('completeness is unknown before the log was applied to its end', () => {
+  it('the completeness of a replica is unknown until the log was applied to its end', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.followed({ isAtEnd: false, isLoaded: false, through: completeness.shown() });
@@ -21,7 +21,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('completeness is the minimum of all streams', () => {
+  it('a replica is complete through the earliest time of all streams', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     follow(completeness, 70);
@@ -30,7 +30,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('the time does not advance while a delta is being shipped', () => {
+  it('the time through which a replica is complete does not advance while a delta is being shipped', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.asked({ acknowledged: 1, throughSeq: 2, through: 300 });
@@ -38,7 +38,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('a loaded snapshot makes completeness unknown until the end of the log is reached again', () => {
+  it('completeness is unknown from the load of a snapshot until the replica reaches the end of the log', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     follow(completeness);
@@ -48,7 +48,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('completeness is unknown while PostgreSQL lacks deltas of the node that it had before', () => {
+  it('the completeness of a replica is unknown while PostgreSQL lacks deltas that it had before', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 5, 100);
     follow(completeness);

@@ -13,7 +13,7 @@ const identity: Digest = [1, 2, 3, 4];
 test.each<[string, readonly [5 | 8, 5 | 8]]>([
   ['the earlier totals are shipped first', [5, 8]],
   ['the later totals are shipped first', [8, 5]],
-])('totals that are sent to two nodes count the increase of the later ones if %s', (_, [first, second]) => {
+])('totals sent to two nodes count by their increase if %s', (_, [first, second]) => {
   const { log, one, other, node } = setUp();
   const stop = { 5: start, 8: start + minute };
   one.sendTotals({ on: first }, identity, start, { stop: stop[first] });
@@ -24,7 +24,7 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a Go SDK bucket that is sent to two nodes counts once with a note, and a different bucket counts in full', () => {
+test('a Go SDK bucket sent to two nodes counts once with a note, and a different bucket counts in full', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, on, stop] of [
     [one, 5, start],
@@ -62,7 +62,7 @@ test('a restarted replica compares totals with its stored totals, and forgets th
   expect(countRows(node, 'cumulative')).toBe(0);
 });
 
-test('a delta has the format of earlier releases unless it has totals or a route that they do not know', () => {
+test('a delta has the format of earlier releases unless it has totals or a route unknown to these releases', () => {
   const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
   const { one, log } = setUp();
   one.send(packet(), start);

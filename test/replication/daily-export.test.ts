@@ -94,7 +94,7 @@ function sqlOfDocs(): string[] {
   return blocks.filter((block) => block.includes('flagmeter_reports'));
 }
 
-/** Creates a gate to wait for. */
+/** Returns a promise and the function that resolves it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** Returns a session that fails or waits at a statement. */
+/** Returns a session that calls `before` for each statement. `before` can wait or throw. */
 function intercepted(session: PostgresSession, before: (statement: Statement) => Promise<void>): PostgresSession {
   return {
     query: async (statement: Statement) => {
@@ -127,7 +127,7 @@ async function fill(one: TestNode, two: TestNode, features = 1200): Promise<Reco
 }
 
 describe('usage by days in SQL', () => {
-  it('equals the reports of complete days, whichever nodes write it', async () => {
+  it('the usage by days in SQL equals the reports of complete days, whichever nodes write it', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -156,7 +156,7 @@ describe('usage by days in SQL', () => {
     expect(await exportFrom(one)).toEqual({ days: 0, rows: 0 });
   });
 
-  it('includes the users of variants and features', async () => {
+  it('the usage by days in SQL includes the users of variants and features', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -176,7 +176,7 @@ describe('usage by days in SQL', () => {
     ]);
   });
 
-  it('shows a day once it is complete, even if its writer was killed', async () => {
+  it('the usage by days in SQL shows only fully written days, even if a writer was killed', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -196,7 +196,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(two, yesterday));
   });
 
-  it('includes late counts, and an earlier position never replaces a later one', async () => {
+  it('the usage by days in SQL includes late counts, and older rows never replace newer rows', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -225,7 +225,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toContainEqual(expect.objectContaining({ feature: 'f3', checks: 11_008 }));
   });
 
-  it('follows the names in the accounts, and is removed with an environment', async () => {
+  it('the usage by days in SQL has the current names, and is removed with its environment', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -242,7 +242,7 @@ describe('usage by days in SQL', () => {
     expect(await change('SELECT 1 FROM fm_day')).toEqual([]);
   });
 
-  it('includes the counts of a version that did not list changed days', async () => {
+  it('the usage by days in SQL includes counts of a version that did not list changed days', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -255,7 +255,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
   });
 
-  it('reveals nothing to roles without rights', async () => {
+  it('the usage by days in SQL reveals nothing to roles without rights', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);

@@ -159,7 +159,7 @@ test('decoding an encoded delta returns the same delta', () => {
   );
 });
 
-test('an invalid row does not affect other rows of its kind', () => {
+test('an invalid row of a delta does not affect other rows of its kind', () => {
   const counts = [1, 4, 1, 0, 0, 2, 4, -1, 0, 0, 3, 4, 1, 0, 0];
   const refused: unknown[][] = [];
   const body = encodeDelta({ ...empty, counts });
@@ -178,7 +178,7 @@ function readAnything(body: Uint8Array): void {
   }
 }
 
-test('arbitrary bytes are a valid delta or unreadable', () => {
+test('decoding arbitrary bytes returns a valid delta or fails with DeltaUnreadable', () => {
   const body = (packed: Uint8Array) => Buffer.concat([Buffer.of(1), deflateSync(packed)]);
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -189,7 +189,7 @@ test('arbitrary bytes are a valid delta or unreadable', () => {
   fc.assert(fc.property(anything, readAnything), { numRuns: 500 });
 });
 
-test('a modified body is a valid delta or unreadable', () => {
+test('decoding a modified body returns a valid delta or fails with DeltaUnreadable', () => {
   const altered = fc.record({ delta, at: fc.nat(), to: fc.nat(255), cut: fc.nat() }).map((how) => {
     const packed = inflateSync(encodeDelta(how.delta).subarray(1));
     packed[how.at % packed.length] = how.to;
@@ -228,7 +228,7 @@ test.each<[string, Partial<Delta>]>([
   ['a subject that is not canonical', { ledger: [{ ...line, subject: '[1, null]' }] }],
   ['a subject that ends a row', { ledger: [{ ...line, subject: '[1],2,3,4],[5' }] }],
   ['a short digest', { uses: [{ application: 1, digest: Buffer.alloc(15), hash: Buffer.alloc(32), expiresAt: 1 }] }],
-])('%s is unreadable', (_, part) => {
+])('a delta with %s is unreadable', (_, part) => {
   const body = encodeDelta({ ...empty, ...part });
   expect(() => decodeDelta(body)).toThrow(DeltaUnreadable);
   const refused: string[] = [];
@@ -236,11 +236,11 @@ test.each<[string, Partial<Delta>]>([
   expect(refused).toEqual(Object.keys(part));
 });
 
-test('a body that inflates beyond the maximum is unreadable', () => {
+test('a delta whose body inflates beyond the maximum size is unreadable', () => {
   const bomb = Buffer.concat([Buffer.of(1), deflateSync(Buffer.alloc(65 * 1024 * 1024))]);
   expect(() => decodeDelta(bomb)).toThrow(DeltaUnreadable);
 });
 
-test('a body of a later format is unreadable, and the error names the format', () => {
+test('a delta of a later format is unreadable, and the error contains the format', () => {
   expect(() => decodeDelta(Buffer.of(4, 0, 0))).toThrow('its format is 4');
 });

@@ -3,7 +3,7 @@ import { decodeBody, defaultSettings, encodeBody, settingsAfter } from '../../sr
 
 const before = { ...defaultSettings, features: 3, exposureDays: 7 };
 
-test('settings in the log are decoded as they were encoded', () => {
+test('decoding logged settings returns the same settings', () => {
   const said = decodeBody('settings', encodeBody('settings', before));
   expect(settingsAfter(defaultSettings, said)).toEqual(before);
 });

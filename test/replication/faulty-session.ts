@@ -25,7 +25,7 @@ export class FaultySession implements PostgresSession {
   #isKilled = false;
 
   /**
-   * @param dyingWith session of the same process
+   * @param dyingWith session of the same process; if it is killed, this session is, too
    * @param late session for transactions that go on after they are abandoned
    */
   constructor(
@@ -72,7 +72,7 @@ export class FaultySession implements PostgresSession {
     return this.#after(kind, result);
   }
 
-  /** Runs a transaction up to its COMMIT, which must wait. */
+  /** Runs a transaction up to its COMMIT, which waits for the next transaction. */
   async #goLate<T>(work: (run: Run) => Promise<T> | T): Promise<never> {
     await new Promise<void>((resolve, reject) => {
       const released = new Promise<void>((release) => {

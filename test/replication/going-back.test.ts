@@ -28,7 +28,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('a PostgreSQL that reverted to an earlier state', () => {
-  it('receives the later deltas again, including deltas of an idle node and of earlier processes', async () => {
+  it('a reverted PostgreSQL receives later deltas again, also from idle nodes and of earlier processes', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -55,7 +55,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     expect(logged(two, 'warn')).toContain('reloading the replica');
   });
 
-  it('allows no changes until the streams whose deltas are lost are closed', async () => {
+  it('a node ships nothing to a PostgreSQL that lacks earlier deltas until its streams are closed', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -89,7 +89,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
 });
 
 describe('a replica', () => {
-  it('loads a snapshot if the log begins later than the replica', async () => {
+  it('a replica loads a snapshot if the log no longer has the entries that the replica needs', async () => {
     const url = await newDatabase();
     const one = await start(url);
     for (let index = 0; index < 20; index += 1) one.count(`f${index}`, index + 1);
@@ -112,18 +112,18 @@ describe('a replica', () => {
 
   it.each([
     [
-      'streams',
+      'table of streams',
       'BEGIN; ALTER TABLE fm_stream RENAME TO kept; CREATE TABLE fm_stream (LIKE kept INCLUDING DEFAULTS); COMMIT',
       'BEGIN; DROP TABLE fm_stream; ALTER TABLE kept RENAME TO fm_stream; COMMIT',
       'the tables lack their keys',
     ],
     [
-      'head',
+      'head of the log',
       `UPDATE fm_head SET log = 'kept' WHERE log = 'data'`,
       `UPDATE fm_head SET log = 'data' WHERE log = 'kept'`,
       '',
     ],
-  ])('is right if a restore creates the %s last', async (_, take, give, why) => {
+  ])('a replica has the right counts if a restore creates the %s last', async (_, take, give, why) => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -138,7 +138,7 @@ describe('a replica', () => {
     await expectCounts(await start(url), { f: 1, g: 10, h: 100 });
   });
 
-  it('keeps its content if PostgreSQL has lost the log, and reports the loss', async () => {
+  it('a replica keeps its content if PostgreSQL has lost the log, and the node reports the loss', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -151,7 +151,7 @@ describe('a replica', () => {
     expect(logged(one, 'warn')).not.toContain('reloading the replica');
   });
 
-  it('skips a gap in the log with the snapshot of a node that has all entries', async () => {
+  it('a replica skips a gap in the log by loading a snapshot of a node that has all entries', async () => {
     const url = await newDatabase();
     const one = await start(url);
     for (const [index, feature] of ['f', 'g', 'h'].entries()) {
@@ -200,7 +200,7 @@ it('a forgotten person is removed from PostgreSQL an hour later, even if the log
 });
 
 describe('a process', () => {
-  it('refuses to start on a copy of a directory that another process uses', async () => {
+  it('a process refuses to start on a copy of a directory that another process uses', async () => {
     const url = await newDatabase();
     const one = await start(url, { name: 'left' });
     one.count('f', 1);
@@ -214,7 +214,7 @@ describe('a process', () => {
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
   });
 
-  it('appears in reports under its directory after it stopped, if others share its name', async () => {
+  it('reports identify a stopped node by its directory if other nodes have the same name', async () => {
     const url = await newDatabase();
     const stopped = [];
     for (const name of ['a', 'a', 'b', 'c']) stopped.push(await start(url, { name }));
@@ -228,7 +228,7 @@ describe('a process', () => {
     expect(new Set(mayBeCounting)).toEqual(new Set([`a (${one})`, `a (${another})`, 'b', `c (${alike})`]));
   });
 
-  it('disappears from the list some time after it deregistered', async () => {
+  it('a deregistered node disappears from the list of nodes after a week', async () => {
     const url = await newDatabase();
     const session = connect(url);
     onTestFinished(() => session.close());
@@ -248,7 +248,7 @@ describe('a process', () => {
     expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);
   });
 
-  it('refuses to start if its clock is wrong', async () => {
+  it('a process refuses to start if its clock is wrong', async () => {
     const url = await newDatabase();
     const node = await start(url, { clockMs: 6000 });
     expect(node.told?.refusal).toMatch(/[56]\.\d s ahead of PostgreSQL's/);

@@ -16,7 +16,7 @@ import {
 export const people = ['ann', 'bob', 'eve'];
 export const features = ['a', 'b', 'c', '__proto__'];
 
-/** Events of three nodes, one after the other. */
+/** Generators for events of three nodes, which happen one after another. */
 const streamNumber = fc.nat({ max: 2 });
 const person = fc.constantFrom(...people);
 const counts = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }), fc.nat({ max: 9 }));
@@ -94,7 +94,7 @@ export class History {
   #begun = 0;
   #identities = 0;
 
-  /** @param settings settings of the log; if missing, the defaults hold */
+  /** @param settings settings of the log; if missing, the defaults apply */
   constructor(happened: readonly HistoryEvent[], settings?: ReplicaSettings, ttlMs = 1000 * 86_400_000) {
     this.#ttlMs = ttlMs;
     if (settings !== undefined) this.log.append('settings', encodeBody('settings', settings));

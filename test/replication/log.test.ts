@@ -28,7 +28,7 @@ const kinds = async (url: string) =>
   );
 
 describe('an entry that is not a delta', () => {
-  it('lets every node find a minted instance id', async () => {
+  it('every node finds an instance id that another node has minted', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -39,7 +39,7 @@ describe('an entry that is not a delta', () => {
     expect(findInstance(two.store, 7, createMint(2).instanceId)).toBeUndefined();
   });
 
-  it('shares a commit with other waiting entries', async () => {
+  it('minted instance ids that wait for PostgreSQL share a commit', async () => {
     const url = await newDatabase();
     const connection = connect(url);
     const appender = new LogAppender(connection);
@@ -53,7 +53,7 @@ describe('an entry that is not a delta', () => {
     expect(await kinds(url)).toEqual(['mint', 'mint']);
   });
 
-  it('resolves once the requesting node has applied it', async () => {
+  it('forgetting and erasing resolve once the requesting node has applied the log entry', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const mint = createMint(3);
@@ -68,7 +68,7 @@ describe('an entry that is not a delta', () => {
     await expectCounts(one, {});
   });
 
-  it('rejects while PostgreSQL is away', async () => {
+  it('minting and forgetting fail while PostgreSQL is away', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.side.fault = () => 'refused';
@@ -78,7 +78,7 @@ describe('an entry that is not a delta', () => {
     });
   });
 
-  it('states the progress of all streams once for all nodes', async () => {
+  it('a horizon entry with the progress of all streams is logged once for all nodes', async () => {
     const url = await newDatabase();
     const connection = connect(url);
     const appenders = Array.from({ length: 3 }, () => new LogAppender(connection));
@@ -89,7 +89,7 @@ describe('an entry that is not a delta', () => {
 });
 
 describe('a connection that is cut', () => {
-  it('neither counts anything twice nor loses anything, if it is cut after COMMIT was sent', async () => {
+  it('each packet counts once, even if a connection is cut after COMMIT was sent', async () => {
     const url = await newDatabase();
     const relay = await cuttingRelay(postgres, url);
     const node = await start(relay.url);
@@ -116,7 +116,7 @@ const delta = (seq: number, content = `delta ${seq}`): SealedDelta => ({
   body: Buffer.from(content),
 });
 
-/** A registered stream. */
+/** Registers a stream in a new database. */
 async function newStream() {
   const url = await newDatabase();
   const session = connect(url);
@@ -135,7 +135,7 @@ async function newStream() {
 }
 
 describe('the fence of a stream', () => {
-  it('appends each delta once, and in order', async () => {
+  it('the fence of a stream accepts each delta once, and in order', async () => {
     const { ships, logged } = await newStream();
     expect(await ships([delta(2)], delta(1))).toBe(false);
     expect(await ships([delta(1)])).toBe(true);
@@ -146,14 +146,14 @@ describe('the fence of a stream', () => {
     expect(await logged()).toEqual([1, 2, 3]);
   });
 
-  it('appends nothing after a delta of a copied directory', async () => {
+  it('the fence of a stream rejects a delta that follows a delta of a copied directory', async () => {
     const { ships, logged } = await newStream();
     expect(await ships([delta(1)])).toBe(true);
     expect(await ships([delta(2)], delta(1, 'another delta 1'))).toBe(false);
     expect(await logged()).toEqual([1]);
   });
 
-  it('appends nothing to a closed stream', async () => {
+  it('the fence of a stream rejects deltas of a closed stream', async () => {
     const { session, ships, logged } = await newStream();
     expect(await ships([delta(1)])).toBe(true);
     await session.query(closeStream('stream', 0));

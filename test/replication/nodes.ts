@@ -44,7 +44,7 @@ export async function start(url: string, options?: TestNodeOptions): Promise<Tes
   return node;
 }
 
-/** Excludes a node from stopping, because the test stops it. */
+/** Excludes a node from the cleanup after the test, because the test stops the node. */
 export function ended(node: TestNode): void {
   running = running.filter((each) => each !== node);
 }

@@ -10,7 +10,7 @@ import { type History, type Item, people } from './history.ts';
 import { environments } from './test-replica.ts';
 import { application, createBatch, hashPerson, type TestPacket } from './test-streams.ts';
 
-/** A single machine that receives each packet of a log, and each repeated packet once. */
+/** A single machine that receives each packet of a log once, even if the log repeats the packet. */
 export class OneMachine {
   readonly store: UsageTables;
   readonly #write: (envelope: Envelope) => void;

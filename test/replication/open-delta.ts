@@ -13,7 +13,7 @@ import { countsCodec, decodeMinute, measurementCodec, seriesPerEnvironment } fro
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/storage/lmdb/sketches.ts';
 
-/** A delta that is being filled from batches, cell by cell, without a spool. Supports only what the format requires. */
+/** A delta that is filled from batches, cell by cell, without a spool. Supports only what the format requires. */
 export class OpenDelta {
   readonly #content = {
     series: [] as Delta['series'][number][],
@@ -30,7 +30,7 @@ export class OpenDelta {
   readonly #seen = new Map<number, [first: number, last: number]>();
   readonly #people: PersonExposures[] = [];
 
-  /** Adds a batch, in which no content is separate. */
+  /** Adds a batch, which must not have separate content (`Envelope.apart`). */
   add(envelope: Envelope): void {
     this.#addNames(envelope);
     eachCount(envelope, (ref, bucket, ...counts) => {

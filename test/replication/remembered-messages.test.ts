@@ -7,11 +7,11 @@ import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from 
 
 const identity = Buffer.alloc(16, 5);
 
-test('a message without counts excludes its retry, and no other message', () => {
+test('a retry of a message without counts does not count, but other packets do', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
-    stream.send(packet(), start); // Has no identity: it can come from any of several identical processes.
-    // The same count is sent with an identity, for a retry on another node.
+    stream.send(packet(), start); // Has no identity, because any of several identical processes can send it.
+    // A message without counts has the identity, so that a retry on another node does not count.
     stream.sendMessage(packet({ f: {} }), identity, start);
     stream.ship(log, start);
   }
@@ -21,7 +21,7 @@ test('a message without counts excludes its retry, and no other message', () => 
   expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
 });
 
-test('a permanent message counts once, whenever its nodes ship it, in a format that earlier releases refuse', () => {
+test('a permanent message counts once, whenever nodes ship it, and has a format that earlier releases refuse', () => {
   const { log, one, other, node } = setUp();
   one.sendMessage(packet(), identity, permanentAt);
   one.ship(log, start);
@@ -36,7 +36,7 @@ test('a permanent message counts once, whenever its nodes ship it, in a format t
   expect(formats).toEqual([3, 3]);
 });
 
-/** Returns the identity of a section of an import: the numbers of the application and the environment come first. */
+/** Returns the identity of a section of an import. It begins with the numbers of application and environment. */
 function createPartIdentity(environment: number, part: number): Buffer {
   const words = Buffer.alloc(16, part);
   words.writeUInt32BE(application, 0);

@@ -19,7 +19,7 @@ describe('uses of an instance id unknown to their node', () => {
     ['was never minted', [], 1, {}],
     ['differs from the minted one', [createMint('ann', 9, start, day)], 1, {}],
     ['had expired', [mint], 61, {}],
-  ])('count correctly if the id %s', (_, mints, minutes, rows) => {
+  ])('uses of an instance id that is unknown to the node count correctly if the id %s', (_, mints, minutes, rows) => {
     const { log, one, node } = setUp();
     appendMints(log, ...mints);
     one.sendUnresolved(packet({ person: 'ann' }), mint, start + minutes * minute);
@@ -29,7 +29,7 @@ describe('uses of an instance id unknown to their node', () => {
     expect(listExposures(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
   });
 
-  test('a duplicate mint in the log does not restore the uses', () => {
+  test('duplicate mints in the log do not change the content of a replica', () => {
     const { log, node } = setUp();
     const later = createMint('ann', 2, start, day);
     appendMints(log, mint, later);
@@ -51,7 +51,7 @@ describe('a forgotten person', () => {
     appendMints(log, mint);
     one.send(packet({ person: 'ann' }), start);
     one.ship(log, start);
-    other.send(packet({ person: 'ann' }), start); // The packet was counted before, and is shipped after.
+    other.send(packet({ person: 'ann' }), start); // The packet is counted before the person is forgotten.
     other.sendMessage(packet({ person: 'ann' }), Buffer.alloc(16, 1), start);
     other.sendUnresolved(packet({ person: 'ann' }), mint, start);
     appendForget(log, 'ann');
@@ -67,7 +67,7 @@ describe('a forgotten person', () => {
     expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
-  test('the list keeps a person until every stream has applied the entry; an earlier delta then changes no people', () => {
+  test('a forgotten person stays listed until every stream has applied the entry that forgets the person', () => {
     const { log, one, other, node } = setUp();
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);
@@ -84,7 +84,7 @@ describe('a forgotten person', () => {
     expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('a delta from before a horizon is counted if no person was forgotten', () => {
+  test('a delta that began before a horizon entry still changes people if no person was forgotten', () => {
     const { log, one, node } = setUp();
     appendMints(log, createMint('ann', 1, start, day));
     appendHorizon(log, start, 1);

@@ -27,7 +27,7 @@ describe('the order of entries', () => {
     expect(sumChecks(node)).toEqual({});
   });
 
-  test('the position and the id of the last entry survive a restart', async () => {
+  test('a replica keeps the position and the id of its last entry after a restart', async () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -80,7 +80,7 @@ describe('an entry of a newer version', () => {
   test.each([
     ['kind', { kind: 'dance' as never }, 'kind "dance"'],
     ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
-  ])('stops the replica, which applies the earlier entries and explains that the %s is unknown', (_, other, words) => {
+  ])('a replica applies all entries before an entry of unknown %s, and then fails', (_, other, words) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 2; each += 1) {
       one.send(packet(), start);
@@ -105,7 +105,7 @@ describe('a message', () => {
     [-9, 1],
     [10, 2],
     [-10, 2],
-  ])('a message and its copy %i minutes later on another node count %i times together', (minutes, times) => {
+  ])('a message and its copy %i minutes later on another node have a total count of %i', (minutes, times) => {
     const { log, one, other, node } = setUp();
     const at = start + 60 * minute;
     one.sendMessage(packet({ person: 'ann', m: { load: 2 } }), identity, at);
@@ -118,7 +118,7 @@ describe('a message', () => {
     expect(rows['checkout/on']!.checks).toBe(times);
   });
 
-  test('a message is forgotten only once no stream can ship it again', () => {
+  test('a replica remembers a message until no stream can ship the message again', () => {
     const { log, one, other, node } = setUp();
     one.sendMessage(packet(), identity, start);
     one.ship(log, start);
@@ -150,7 +150,7 @@ test('the last value of a metric is the last one in the log if messages have the
   expect(cell?.value).toEqual({ sum: 6, count: 3, last: 2, lastAt: start + 5, min: 1, max: 3 });
 });
 
-test('limits apply in the order of the log, with the settings in the log', () => {
+test('a replica applies limits in the order of the log, with the settings in the log', () => {
   const { log, one, other, node } = setUp();
   log.append('settings', encodeBody('settings', { ...defaultSettings, features: 1, identities: 1 }));
   other.send(packet({ f: { second: { on: [1] } }, person: 'bob' }), start);
@@ -184,7 +184,7 @@ describe('invalid content', () => {
   const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
   const bucket = encodeBucket(bucketWidth.minute, start / minute);
 
-  test('invalid rows are refused one by one, and the other rows count', () => {
+  test('an invalid row of a delta is refused, and the other rows of the delta count', () => {
     const { log, node } = setUp();
     const delta = {
       ...new OpenDelta().seal(head),
@@ -206,7 +206,7 @@ describe('invalid content', () => {
     ['forget', 'forget'],
     ['horizon', 'horizon'],
     ['settings', 'settings'],
-  ] as const)('a %s that cannot be read is set aside, and the log continues', (kind, place) => {
+  ] as const)('an unreadable entry of the kind %s is refused, and the log continues', (kind, place) => {
     const { log, one, node } = setUp();
     log.append(kind, Buffer.of(1, 0xc1), 'other', 1);
     one.send(packet(), start);
@@ -216,7 +216,7 @@ describe('invalid content', () => {
     expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('a refused delta is not counted again if its stream has shipped it before', () => {
+  test('a delta that is in the log twice is refused the second time', () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -249,7 +249,7 @@ test('content of deleted objects is erased in steps, and a later delta does not 
 });
 
 describe('a horizon', () => {
-  test('is applied completely in several calls, even if the process ends between calls', async () => {
+  test('a horizon entry is applied completely in several calls, even if the process ends between calls', async () => {
     const { log, one, node } = setUp();
     for (let ago = 0; ago < 30; ago += 1) one.send(packet({ m: { load: ago }, ago: 3000 + ago }), start);
     one.ship(log, start);
@@ -265,7 +265,7 @@ describe('a horizon', () => {
     expect(cells(bucketWidth.hour).reduce((sum, { value }) => sum + value.count, 0)).toBe(30);
   });
 
-  test('removes the series of closed streams', () => {
+  test('a horizon entry removes the series of closed streams', () => {
     const { log, one, other, node } = setUp();
     for (const stream of [one, other]) {
       stream.send(packet(), start);

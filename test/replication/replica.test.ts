@@ -21,7 +21,7 @@ const narrow: ReplicaSettings = {
 };
 const wide: ReplicaSettings = { ...defaultSettings, minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, exposureDays: 3000 };
 
-/** Actions of a node other than following the log. These actions must not change its content. */
+/** Actions of a node other than following the log. These actions must not change the content of its replica. */
 const doing = fc.record({
   pace: fc.constantFrom(0, 2, 10),
   restart: fc.boolean(),

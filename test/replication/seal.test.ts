@@ -134,10 +134,7 @@ function listRefs(delta: Delta): number[] {
   ];
 }
 
-/**
- * Checks the bounds of deltas. A person's seconds are the step in which the packet arrived, and watermarks are steps
- * too.
- */
+/** Checks the time bounds of deltas. In this test, the times of people and of watermarks are numbers of steps. */
 function expectBounds(deltas: readonly Delta[]): void {
   for (const [at, delta] of deltas.entries()) {
     const times = (of: readonly Delta[]) =>

@@ -20,7 +20,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('nodes with one PostgreSQL', () => {
-  it('all have the counts of each node', async () => {
+  it('all nodes of one PostgreSQL have the counts of each node', async () => {
     const url = await newDatabase();
     const nodes = [await start(url, { name: 'a' }), await start(url, { name: 'b' }), await start(url)];
     for (const [index, node] of nodes.entries()) {
@@ -30,7 +30,7 @@ describe('nodes with one PostgreSQL', () => {
     for (const node of nodes) await expectCounts(node, { f: 111, 'of-0': 1, 'of-1': 1, 'of-2': 1 });
   });
 
-  it('fold names by the limits of the node that started first, from its first packet on', async () => {
+  it('names are limited by the settings of the node that started last, from its first packet on', async () => {
     const url = await newDatabase();
     const one = begin(url, { settings: { ...defaultSettings, features: 2 } });
     for (const feature of ['a', 'b', 'c', 'd']) one.count(feature);
@@ -40,7 +40,7 @@ describe('nodes with one PostgreSQL', () => {
     for (const node of [one, two]) await expectCounts(node, { a: 1, b: 1, e: 1, __other__: 3 });
   });
 
-  it('include in a report everything acknowledged before it, and state the time through which it is complete', async () => {
+  it('a report includes all packets acknowledged before it, and states the time through which it is complete', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -52,7 +52,7 @@ describe('nodes with one PostgreSQL', () => {
     await expect.poll(async () => (await one.node.freshen()).completeThrough).toBeGreaterThanOrEqual(before);
   });
 
-  it("state the time of completeness by PostgreSQL's clock, even if their own clocks are wrong and are corrected", async () => {
+  it("reports are complete through a time of PostgreSQL's clock, even if the clocks of nodes are wrong", async () => {
     const url = await newDatabase();
     const one = await start(url, { clockMs: 4_000 });
     const two = await start(url, { clockMs: 3_000 });
@@ -70,7 +70,7 @@ describe('nodes with one PostgreSQL', () => {
     expect([one.counts(), two.counts()]).toEqual([{ f: 5 }, { f: 5 }]);
   });
 
-  it('ship everything at the end, and deregister', async () => {
+  it('a node that stops ships all of its counts, and deregisters', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -86,7 +86,7 @@ describe('nodes with one PostgreSQL', () => {
     ]);
   });
 
-  it('ship what they counted while PostgreSQL was away', async () => {
+  it('a node ships the counts of an outage once PostgreSQL is back', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -137,7 +137,7 @@ describe('a node', () => {
     ['fm-join-claim', 'killed after'],
   ];
 
-  it.each(places)('counts everything once if it is stopped at a statement (%s, %s it)', async (statement, kind) => {
+  it.each(places)('a node that stops at the statement %s (%s) counts each packet once', async (statement, kind) => {
     const url = await newDatabase();
     const other = await start(url);
     let node = await start(url);
@@ -160,7 +160,7 @@ describe('a node', () => {
     await expectCounts(other, { f: total, g: 4 });
   });
 
-  it('counts everything once if it loses responses', async () => {
+  it('a node counts each packet once if responses of PostgreSQL are lost', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);

@@ -50,7 +50,7 @@ async function* each(parts: readonly Uint8Array[]) {
 }
 
 describe('a snapshot', () => {
-  test('results in the same replica if the snapshot has many parts, and the replica keeps its own secret', async () => {
+  test('loading a snapshot with many parts results in the same replica, which keeps its own secret', async () => {
     const maker = openNode();
     const joining = openNode();
     const log = someLog(1000);
@@ -71,7 +71,7 @@ describe('a snapshot', () => {
     expect(joining.store.identities.get(Buffer.from('secret'))).toEqual(secrets[1]);
   });
 
-  test('keeps one position, even if entries are applied while it is read', async () => {
+  test('a snapshot keeps its position even if entries are applied while the snapshot is read', async () => {
     const maker = openNode();
     const joining = openNode();
     const log = someLog(1000);
@@ -92,7 +92,7 @@ describe('a snapshot', () => {
   });
 
   test.each([
-    ['unread', async () => {}],
+    ['before its first part', async () => {}],
     [
       'after its first part',
       async (node: TestReplica) => {
@@ -100,7 +100,7 @@ describe('a snapshot', () => {
       },
     ],
     ['at its end', async (node: TestReplica) => void (await collectParts(node))],
-  ])('leaves no open reader if it is abandoned %s', async (_, leave) => {
+  ])('a snapshot that is closed %s leaves no open reader', async (_, leave) => {
     const node = openNode();
     node.follow(someLog(10));
     node.replica.snapshot().close();
@@ -131,7 +131,7 @@ describe('loading a snapshot', () => {
   ];
 
   test.each(damaged)(
-    'fails with a reason for a snapshot %s, and the replica reports that it has no snapshot',
+    'loading a snapshot %s fails with a reason, and the replica stays incomplete',
     async (_, damage, words) => {
       const { node, maker, log, parts } = await makeBoth();
       const load = () => node.replica.load(each(damage([...parts])));
@@ -154,7 +154,7 @@ describe('loading a snapshot', () => {
     ['of a newer format', ([first]) => [withFormat(first!, 2)], 'another version of flagmeter wrote it'],
   ];
 
-  test.each(foreign)('changes nothing for a snapshot %s', async (_, damage, words) => {
+  test.each(foreign)('loading a snapshot %s fails, and changes nothing', async (_, damage, words) => {
     const { node, log, parts } = await makeBoth();
     const content = node.content();
     await expect(node.replica.load(each(damage(parts)))).rejects.toThrow(words);
@@ -173,7 +173,7 @@ describe('loading a snapshot', () => {
     return { maker, node, log, parts: await collectParts(maker) };
   }
 
-  test('invalidates the cached data of reports', async () => {
+  test('loading a snapshot invalidates the cached data of reports', async () => {
     const maker = openNode();
     const node = openNode();
     const log = someLog(20);

@@ -77,7 +77,7 @@ test('a spool keeps only the last acknowledgement of each minute', async () => {
   await spool.close();
 });
 
-test('deltas that PostgreSQL has do not count for the size of a spool', async () => {
+test('the size of a spool excludes deltas that PostgreSQL has', async () => {
   const first = openSpool();
   first.sealMany(3);
   const bytes = (from: number) => first.spool.deltas('one', from, 10).reduce((sum, { body }) => sum + body.length, 0);
@@ -202,7 +202,7 @@ test('the number of unknown instance ids between two deltas is limited', async (
   await spool.close();
 });
 
-test('the remaining deltas of a closed stream continue as another stream, which names all series first', async () => {
+test('the remaining deltas of a closed stream move to another stream, which first names all series', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   const bodies = spool.deltas('one', 3, 10).map(({ body }) => body);
@@ -223,7 +223,7 @@ test('the remaining deltas of a closed stream continue as another stream, which 
   await spool.close();
 });
 
-test('a closed stream loses nothing more if PostgreSQL has deltas that the spool no longer keeps', async () => {
+test('closing a stream moves all deltas that the spool keeps, even if earlier deltas are lost', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }], removeBefore: 2 });
@@ -235,7 +235,7 @@ test('a closed stream loses nothing more if PostgreSQL has deltas that the spool
   await spool.close();
 });
 
-test('later counts belong to the stream of the process', async () => {
+test('counts after the end of a stream belong to the stream of the process that counts them', async () => {
   const first = openSpool();
   first.sealMany(2);
   await first.spool.close();
@@ -250,7 +250,7 @@ test('later counts belong to the stream of the process', async () => {
   await spool.close();
 });
 
-test('a directory keeps its id, and the id of its database', async () => {
+test('a data directory keeps its id, and the id of its database', async () => {
   const data = temporaryDirectory();
   const spool = new Spool(data, () => 'first');
   expect(spool.postgresId).toBeUndefined();

@@ -7,13 +7,13 @@ const sound: readonly (readonly [string, Model])[] = [
   ['with a failover that loses commits', { packets: 3, failovers: 1, isLossy: true }],
   ['with two lossy failovers', { packets: 2, failovers: 2, isLossy: true }],
   ['when the directory of a node is restored from an old copy', { packets: 3, failovers: 1, copy: 'restored' }],
-  ['while a copy of its directory runs', { packets: 3, failovers: 1, copy: 'cloned' }],
+  ['while a copy of the directory of a node runs', { packets: 3, failovers: 1, copy: 'cloned' }],
   [
     'when deltas that a failover reverts are no longer kept',
     { packets: 3, failovers: 2, isLossy: true, keepsNothing: true },
   ],
   ['when streams are closed', { packets: 2, failovers: 1, closes: 2 }],
-  ['when a failover reverts that they were closed', { packets: 2, failovers: 2, closes: 1, isLossy: true }],
+  ['when a failover reverts the closing of streams', { packets: 2, failovers: 2, closes: 1, isLossy: true }],
   ['if the streams of an old copy are closed', { packets: 2, failovers: 1, closes: 1, copy: 'restored' }],
   ['if the streams of two running copies are closed', { packets: 2, failovers: 0, closes: 1, copy: 'cloned' }],
   ['if the former primary is queried', { packets: 2, failovers: 1, closes: 1, isOldAsked: true }],
@@ -21,17 +21,17 @@ const sound: readonly (readonly [string, Model])[] = [
 
 const unsound: readonly (readonly [string, Model])[] = [
   ['the fence', { packets: 1, failovers: 0, without: 'fence' }],
-  ['the confirmation', { packets: 2, failovers: 1, closes: 1, isOldAsked: true, without: 'confirmation' }],
+  ['the confirmation of reads', { packets: 2, failovers: 1, closes: 1, isOldAsked: true, without: 'confirmation' }],
 ];
 
 describe('the streams of two nodes', () => {
-  it.each(sound)('count every packet exactly once, or hold and report it, %s', (_, model) => {
+  it.each(sound)('the streams of two nodes count each packet once, or hold and report it, %s', (_, model) => {
     const { states, wrong } = search(model);
     expect(wrong).toBeUndefined();
     expect(states).toBeGreaterThan(100);
   });
 
-  it.each(unsound)('count a packet twice or lose a packet if the model lacks %s', (_, model) => {
+  it.each(unsound)('the streams of two nodes count a packet twice or lose a packet without %s', (_, model) => {
     expect(search(model).wrong).toMatch(/counted twice|missing/);
   });
 });

@@ -36,7 +36,7 @@ const cases: readonly Case[] = [
     result: { action: 'rest' },
   },
   {
-    when: 'an unconfirmed read does not have that stream',
+    when: 'an unconfirmed read lacks an empty stream of an earlier process',
     known: inherited(0, 0),
     said: undefined,
     isConfirmed: false,
@@ -53,13 +53,13 @@ const cases: readonly Case[] = [
   { when: 'a delta waits', known: known(3, 2), said: said(2), result: { action: 'ship', from: 3 } },
   { when: 'several deltas wait', known: known(5, 2), said: said(2), result: { action: 'ship', from: 3 } },
   {
-    when: 'the answer to a shipment was lost',
+    when: 'the response to a shipment was lost',
     known: known(3, 2),
     said: said(3),
     result: { action: 'acknowledge', seq: 3 },
   },
   {
-    when: 'the answer was lost, and more deltas wait',
+    when: 'the response was lost, and more deltas wait',
     known: known(5, 2),
     said: said(4),
     result: { action: 'acknowledge', seq: 4 },
@@ -101,42 +101,42 @@ const cases: readonly Case[] = [
     result: { action: 'hold', why: 'behind' },
   },
   {
-    when: 'PostgreSQL has more than was sealed',
+    when: 'PostgreSQL has more deltas than were sealed',
     known: inherited(3, 2),
     said: said(4, 'x'),
     isConfirmed: true,
     result: { action: 'hold', why: 'foreign' },
   },
   {
-    when: 'PostgreSQL has more than was sealed, unconfirmed',
+    when: 'an unconfirmed read has more deltas than were sealed',
     known: inherited(3, 2),
     said: said(4, 'x'),
     isConfirmed: false,
     result: { action: 'confirm' },
   },
   {
-    when: 'PostgreSQL has another delta of that number',
+    when: 'PostgreSQL has another delta with the same number',
     known: inherited(3, 2),
     said: said(3, 'x'),
     isConfirmed: true,
     result: { action: 'hold', why: 'foreign' },
   },
   {
-    when: 'PostgreSQL has another delta of that number, unconfirmed',
+    when: 'an unconfirmed read has another delta with the same number',
     known: inherited(3, 2),
     said: said(3, 'x'),
     isConfirmed: false,
     result: { action: 'confirm' },
   },
   {
-    when: 'the acknowledged delta is another one',
+    when: 'PostgreSQL has another delta in place of the acknowledged one',
     known: inherited(3, 2),
     said: said(2, 'x'),
     isConfirmed: true,
     result: { action: 'hold', why: 'foreign' },
   },
   {
-    when: 'the own stream has another delta',
+    when: 'PostgreSQL has another delta in the stream of this process',
     known: known(3, 2),
     said: said(3, 'x'),
     isConfirmed: true,
@@ -149,20 +149,20 @@ const cases: readonly Case[] = [
     result: { action: 'hold', why: 'closed' },
   },
   {
-    when: 'the stream was closed, unconfirmed, and a delta waits',
+    when: 'an unconfirmed read has a closed stream, and a delta waits',
     known: inherited(3, 2),
     said: said(2, '2', 'forgotten'),
     isConfirmed: false,
     result: { action: 'confirm' },
   },
   {
-    when: 'the own stream was closed with all of its deltas',
+    when: 'the stream of this process was closed with all of its deltas',
     known: known(3, 3),
     said: said(3, '3', 'done'),
     result: { action: 'hold', why: 'closed' },
   },
   {
-    when: 'a closed stream has more than was sealed',
+    when: 'a closed stream has more deltas than were sealed',
     known: inherited(3, 2),
     said: said(9, 'x', 'forgotten'),
     result: { action: 'hold', why: 'foreign' },
@@ -188,7 +188,10 @@ const cases: readonly Case[] = [
 ];
 
 describe('decide', () => {
-  it.each(cases)('returns $result.action if $when', ({ known: stream, said: row, isConfirmed = true, result }) => {
-    expect(decide(stream, row, isConfirmed)).toEqual(result);
-  });
+  it.each(cases)(
+    'the next action of a stream is $result.action if $when',
+    ({ known: stream, said: row, isConfirmed = true, result }) => {
+      expect(decide(stream, row, isConfirmed)).toEqual(result);
+    },
+  );
 });

@@ -36,7 +36,7 @@ export async function initPostgres(url: string): Promise<void> {
   await connection.close();
 }
 
-/** Opens a connection. @param postgresId the only id that is accepted */
+/** Opens a connection. @param postgresId the only accepted id of the database; any id by default */
 export function connect(url: string, name = 'test', postgresId?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
   const prepare = async (run: Run) => void (postgresId && (await checkSamePostgres(run, postgresId, undefined)));
@@ -145,7 +145,7 @@ export class TestNode {
     });
   }
 
-  /** Counts checks of a feature: they are on disk when this returns. */
+  /** Counts checks of a feature. They are on disk when the call returns. */
   count(feature: string, checks = 1, at = 0): void {
     this.countAll([[feature, checks, at]]);
   }
@@ -203,7 +203,7 @@ export class TestNode {
     return isShipped;
   }
 
-  /** Stops like a killed process: without sending further requests. */
+  /** Stops like a killed process, without sending further requests. */
   async kill(): Promise<void> {
     this.session.kill();
     await this.node.end();

@@ -16,9 +16,7 @@ export class TestReplica {
   replica: Replica;
   /** Rows that were refused so far. */
   readonly refused: Refusal[] = [];
-  /**
-   * Milliseconds between two readings of the clock: 0 applies everything in one call, 10 one entry or step per call.
-   */
+  /** Milliseconds between two readings of the clock. With 0, a call applies all entries; with 10, one entry or step. */
   pace = 0;
   #time = 0;
 
@@ -57,8 +55,8 @@ export class TestReplica {
   }
 
   /**
-   * Returns all content, except data that depends on the time of upkeep without changing a figure, such as the progress
-   * of roll-ups. Facts of the node itself, and its position in the log, are omitted as well.
+   * Returns all content, except data that depends on the time of upkeep but does not affect reports, such as the
+   * progress of roll-ups. Facts of the node itself, and its position in the log, are omitted as well.
    */
   content(): string[] {
     const facts = ['own:', 'daysMarked'].map((name) => `replica ${Buffer.from(name).toString('hex')}`);

@@ -37,7 +37,7 @@ const secret = Buffer.alloc(32, 7);
 
 export const hashPerson = (identity: string) => digestIdentity(secret, application, identity);
 
-/** Creates a mint without random values. Its `number` distinguishes it from other mints of the same person. */
+/** Creates a mint without random values. `number` distinguishes mints of the same person. */
 export function createMint(identity: string, number: number, at: number, ttlMs: number): Mint {
   const instanceId = newInstanceId(hashPerson(identity), (length) => new Uint8Array(length).fill(number));
   const { high, low } = hashIdentity(`${application} ${identity}`);
@@ -88,7 +88,7 @@ function whoIs(identity: string) {
 /** A process of a node, which counts, and ships deltas. */
 export class TestStream {
   seq = 0;
-  /** Position applied when the current delta was begun. */
+  /** Log position that the node had applied when it began the current delta. */
   since: number;
   through: number;
   readonly id: string;
@@ -107,12 +107,12 @@ export class TestStream {
     this.#open.add(createBatch(sent, this.#ensureSeries(sent), now));
   }
 
-  /** Sends a packet with an identity: it counts once in all streams. */
+  /** Sends a packet with an identity. Such a packet counts once in all streams. */
   sendMessage(sent: TestPacket, identity: Uint8Array, now: number): void {
     this.#open.addMessage(identity, now, createBatch(sent, this.#ensureSeries(sent), now));
   }
 
-  /** Imports a section: a summary of the values of the metric `load`. */
+  /** Imports a section with a summary of values of the metric `load`. */
   importSummary(summary: Measurement, identity: Uint8Array, environment: number, now: number): void {
     const batch = new Batch();
     const bucket = encodeBucket(bucketWidth.minute, Math.floor(now / 60_000));

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const sql = (text: string) => postgres.query<Record<string, unknown>>(text, [], url);
 
-/** Makes a snapshot of a node, regardless of its size. */
+/** Makes a snapshot of a node, regardless of the size of the log. */
 function snapshotNode(node: TestNode, by: PostgresSession = session): Promise<boolean> {
   const log = createLog('error', () => {}, systemClock);
   const { replica, data: directory } = node;
@@ -56,7 +56,7 @@ const age = (interval: string, where: string) =>
 const between = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 describe('trimming the log', () => {
-  test('removes nothing before a complete snapshot covers it, regardless of age', async () => {
+  test('trimming the log removes no entry before a complete snapshot covers it, regardless of age', async () => {
     const one = await start(url);
     const end = await countOne(one, 'f');
     await age('2 days', 'true');
@@ -67,7 +67,7 @@ describe('trimming the log', () => {
     expect((await readLog()).bodies).toEqual(expect.arrayContaining(between(1, end)));
   });
 
-  test('removes bodies older than an hour once a snapshot covers them, and a node that joins has all counts', async () => {
+  test('trimming removes bodies older than an hour if a snapshot covers them, and joining nodes have all counts', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const young = await countOne(one, 'g');
@@ -85,7 +85,7 @@ describe('trimming the log', () => {
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 
-  test('removes ids after a day, except ids since the snapshot', async () => {
+  test('trimming the log removes the ids of entries after a day, except entries since the snapshot', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const covered = await countOne(one, 'g');
@@ -105,7 +105,7 @@ describe('trimming the log', () => {
   });
 });
 
-test('running nodes trim old entries and report it, and postgres status shows the rest', async () => {
+test('running nodes trim old entries and report the number, and postgres status shows the remaining log', async () => {
   const one = await start(url);
   const old = await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -128,7 +128,7 @@ test('running nodes trim old entries and report it, and postgres status shows th
   await expectCounts(two, { f: 1, g: 1 });
 });
 
-test('the newest snapshot is kept, and others are removed after an hour, including abandoned ones', async () => {
+test('the newest snapshot is kept, and other snapshots are removed after an hour, even unfinished ones', async () => {
   const one = await start(url);
   await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -137,7 +137,7 @@ test('the newest snapshot is kept, and others are removed after an hour, includi
   );
   await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
   await countOne(one, 'g');
-  await sql('UPDATE fm_snapshot SET bytes = 0'); // Otherwise a new snapshot would be due only after the log has grown by this size.
+  await sql('UPDATE fm_snapshot SET bytes = 0'); // The next snapshot is due once the log has grown by this size.
   expect(await snapshotNode(one)).toBe(true);
   await trimLogs(session);
   expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
@@ -150,7 +150,7 @@ test('the newest snapshot is kept, and others are removed after an hour, includi
   await expectCounts(await start(url), { f: 1, g: 1 });
 });
 
-test('a damaged snapshot is read again at intervals, and a newer one immediately', async () => {
+test('a damaged snapshot is read again at intervals, and a newer snapshot is read immediately', async () => {
   const one = await start(url);
   await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -216,7 +216,7 @@ describe('a snapshot of the log', () => {
     expect(await states()).toEqual(['whole']);
   });
 
-  test('renews the lease of its maker with each part', async () => {
+  test('each uploaded part of a snapshot renews the lease of the node that makes the snapshot', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
     const slow = intercepting('fm-snapshot-whole', async () => {
@@ -234,7 +234,7 @@ describe('a snapshot of the log', () => {
     expect(others).toEqual([false]);
   });
 
-  test('another node makes the snapshot 15 seconds after its maker has died', async () => {
+  test('another node makes the snapshot 15 seconds after the first node has died', async () => {
     const [one, two] = await twoNodes();
     const dying = intercepting('fm-snapshot-put', () => Promise.reject(new Error('killed')));
     await expect(snapshotNode(one, dying)).rejects.toThrow('killed');

@@ -30,7 +30,7 @@ async function expectComplete(node: TestNode): Promise<void> {
   await node.until(({ status }) => status.completeThrough > now);
 }
 
-/** Kills a node, and copies its directory in the state after that. */
+/** Kills a node, and then copies its directory. */
 async function copyAfterKill(url: string, node: TestNode): Promise<string> {
   await kill(url, node);
   const copy = temporaryDirectory();
@@ -56,7 +56,7 @@ async function readWarnings(url: string): Promise<string[]> {
 }
 
 describe('a process that is killed before it ships anything', () => {
-  it('the process does not hold back reports once its directory is used again', async () => {
+  it('a process that shipped nothing does not hold back reports once its directory is used again', async () => {
     const url = await newDatabase();
     const other = await start(url);
     const one = await start(url);
@@ -68,7 +68,7 @@ describe('a process that is killed before it ships anything', () => {
     expect(await openStreams(url)).toHaveLength(2);
   });
 
-  it('the process is never registered if it had not joined', async () => {
+  it('a killed process is never registered if it had not joined', async () => {
     const url = await newDatabase();
     const one = await start(url);
     await kill(url, one);
@@ -80,7 +80,7 @@ describe('a process that is killed before it ships anything', () => {
     expect(await postgres.query(known, [unjoined.stream], url)).toEqual([]);
   });
 
-  it('the process is reported until it is forgotten if its directory is lost', async () => {
+  it('a node whose directory is lost is reported until it is forgotten', async () => {
     const url = await newDatabase();
     const other = await start(url);
     const lost = await start(url, { name: 'lost' });
@@ -101,7 +101,7 @@ describe('a process that is killed before it ships anything', () => {
 });
 
 describe('a stream that the directory of a running node does not have', () => {
-  it('a stream that shipped nothing is closed, and its process ships its counts nevertheless', async () => {
+  it('an unknown stream without deltas is closed, and its process ships its counts later', async () => {
     const url = await newDatabase();
     const other = await start(url);
     const one = await start(url);
@@ -119,7 +119,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectCounts(await start(url, { data: copy }), { f: 10 });
   });
 
-  it('the stream is closed if PostgreSQL was restored from a time when the stream was in use', async () => {
+  it('an unknown stream is closed if PostgreSQL was restored from a time when the stream was in use', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const restore = await copyDatabase(url);
@@ -135,7 +135,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectComplete(again);
   });
 
-  it('a stream that shipped some deltas is reported, and forgotten without stopping the node', async () => {
+  it('an unknown stream with deltas is reported, and can be forgotten without stopping the node', async () => {
     const url = await newDatabase();
     const other = await start(url);
     const one = await start(url, { name: 'north' });
@@ -164,7 +164,7 @@ describe('a stream that the directory of a running node does not have', () => {
     expect(again.told?.refuses).toBeUndefined();
   });
 
-  it('the stream stays open for a process that no longer has the directory', async () => {
+  it('a process does not close the stream of a copy that has taken over its directory', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const data = temporaryDirectory();

@@ -14,7 +14,7 @@ const retention = { minutesMs: 5 * hourMs, hoursMs: 3 * dayMs, daysMs: 90 * dayM
 const today = Date.UTC(2026, 0, 31) / dayMs;
 const now = today * dayMs + 15 * hourMs;
 
-test('a comparison counts each check once, before and after the roll-up', async () => {
+test('a comparison counts each check once, both before and after a roll-up', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const batch = new Batch();

@@ -14,7 +14,7 @@ const web: Sender = { name: 'web', version: '2', transport: 'http', route: 'usag
 const findNumber = ({ directory, application }: Registry, name: string) =>
   directory.applications.get(application.id)!.environments.find((each) => each.name === name)!.number;
 
-/** Adds a sender to an environment, or to its feature. */
+/** Adds a sender to an environment, or to a feature in it. */
 function report(registry: Registry, environment: string, ordinal = environmentOrdinal, sender = web): void {
   const slot = Math.floor(registry.clock.now() / slotMs);
   const number = findNumber(registry, environment);
@@ -22,7 +22,7 @@ function report(registry: Registry, environment: string, ordinal = environmentOr
 }
 
 /**
- * Opens an application with several verdicts: `old` and `imported` are silent, `two` is in use, and `next` was only
+ * Creates an application with several verdicts: `old` and `imported` are silent, `two` is in use, and `next` was only
  * declared.
  */
 async function openShop(): Promise<Registry> {
@@ -41,7 +41,7 @@ async function openShop(): Promise<Registry> {
   return registry;
 }
 
-test('the list has the verdict of each feature, and its basis', async () => {
+test('the list of features has the verdict of each feature, and the facts behind it', async () => {
   const { ask } = await openShop();
   const { items } = (await ask('GET', '/features')).json;
   const shown = items.map((each: Record<string, unknown>) => [
@@ -68,12 +68,12 @@ test.each([
   ['?verdict=safe_to_remove&environment=Production', ['old']],
   ['?verdict=safe_to_remove&environment=Staging', []],
   ['?environment=Staging', ['imported', 'next']],
-])('the list with %j has %j', async (query, expected) => {
+])('the list of features with the query %j contains %j', async (query, expected) => {
   const { names } = await openShop();
   expect(await names(`/features${query}`)).toEqual(expected);
 });
 
-test('an unknown verdict is rejected, with the known verdicts in the message', async () => {
+test('the list of features rejects an unknown verdict, and names the known verdicts', async () => {
   const { ask } = await openRegistry();
   const { status, json } = await ask('GET', '/features?verdict=safe');
   expect([status, json.code]).toEqual([400, 'invalid_query']);
@@ -81,7 +81,7 @@ test('an unknown verdict is rejected, with the known verdicts in the message', a
   expect((await ask('GET', '/features?environment=Test')).status).toBe(404);
 });
 
-test('CSV and NDJSON have the verdict in columns', async () => {
+test('the list of features has columns for the verdict in CSV and NDJSON', async () => {
   const { ask } = await openShop();
   const { text } = await ask('GET', '/features?format=csv&verdict=safe_to_remove');
   const [head = '', row = '', ...rest] = text.trim().split('\r\n');
@@ -97,7 +97,7 @@ test('CSV and NDJSON have the verdict in columns', async () => {
   ]);
 });
 
-test('the list, the overview and the flag page have the same verdicts', async () => {
+test('the list of features, the overview and the page of a flag show the same verdicts', async () => {
   const registry = await openShop();
   const { directory, application, usage, clock, ask } = registry;
   await ask('PATCH', '/features/two', { archived: true });

@@ -23,12 +23,12 @@ test.each([
   ['end with today', '2026-03-20T10:00:00Z', '2026-04-20T00:00:00Z', ['2026-03-20', '2026-03-29']],
   ['have at least one day', '2026-03-29T14:00:00Z', '2026-03-29T14:10:00Z', ['2026-03-29', '2026-03-29']],
   [
-    'do not end with today if all of them are in the future',
+    'do not end with today if the range is in the future',
     '2030-01-01T00:00:00Z',
     '2030-02-01T00:00:00Z',
     ['2030-01-01', '2030-01-01'],
   ],
-])('the days of users %s', (_, from, to, days) => {
+])('the UTC days whose users an overview counts %s', (_, from, to, days) => {
   const { range } = readRanges({ from, to, step: 'day' });
   expect(Object.values(daysText(listDays(range, now)))).toEqual(days);
 });
@@ -37,7 +37,7 @@ test.each([
   ['2026-03-27T23:00:00Z', '2026-03-28T22:00:00Z', ['2026-03-28', '2026-03-28']],
   ['2026-03-22T23:00:00Z', '2026-03-29T22:00:00Z', ['2026-03-23', '2026-03-29']],
   ['2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', ['2026-03-28', '2026-03-29']],
-])('the users from %s until %s in Berlin are the users of the UTC days of the same dates', (from, to, days) => {
+])('users from %s until %s in Berlin are counted on the UTC days with the same dates', (from, to, days) => {
   const { range } = readRanges({ from, to, timeZone: 'Europe/Berlin', step: 'hour' });
   expect(Object.values(daysText(listDays(range, now)))).toEqual(days);
 });
@@ -63,7 +63,7 @@ test.each([
     'day',
     '2025-12-01T00:00 2026-03-20T11:00',
   ],
-])('readOverviewRange: %s', (_name, query, step, expected) => {
+])('the range of an overview: %s', (_name, query, step, expected) => {
   const { range } = readRanges(query as Record<string, string>);
   expect([range.step, span(range)]).toEqual([step, expected]);
 });
@@ -100,7 +100,7 @@ describe('the previous range', () => {
       '2025-12-29T14:00 2026-03-29T04:00',
       '2025-10-01T00:00 2025-12-29T14:00',
     ],
-  ])('%s', (_name, query, against, before) => {
+  ])('comparison with the previous range: %s', (_name, query, against, before) => {
     const { comparison } = readRanges(query as Record<string, string>);
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
@@ -110,33 +110,33 @@ describe('the previous range', () => {
     ['week', '2026-03-23T00:00:00Z', '2026-03-23T00:00 2026-03-29T14:00', '2026-03-16T00:00 2026-03-22T14:00'],
     ['month', '2026-03-01T00:00:00Z', '2026-03-01T00:00 2026-03-29T00:00', '2026-02-01T00:00 2026-03-01T00:00'],
     ['year', '2026-03-27T00:00:00Z', '2026-03-27T00:00 2026-03-29T00:00', '2025-03-28T00:00 2025-03-30T00:00'],
-  ])('is chosen by compare=%s since %s', (compare, from, against, before) => {
+  ])('compare=%s with a range from %s selects the previous range', (compare, from, against, before) => {
     const { comparison } = readRanges({ from, compare });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
   test.each([
-    // Clocks are put forward on 29 March in Berlin: the day has 23 hours, and begins at 23:00Z.
+    // Clocks are put forward on 29 March in Berlin. This day has 23 hours, and begins at 23:00Z.
     ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
     ['week', '2026-03-22T23:00:00Z', '2026-03-22T23:00 2026-03-29T14:00', '2026-03-15T23:00 2026-03-22T14:00'],
     ['month', '2026-02-28T23:00:00Z', '2026-02-28T23:00 2026-03-28T23:00', '2026-01-31T23:00 2026-02-28T23:00'],
-    // Only UTC days are kept of that time, so the UTC days with the same dates are compared.
+    // Only UTC days are kept of that year, so the UTC days with the same dates are compared.
     ['year', '2026-03-26T23:00:00Z', '2026-03-26T23:00 2026-03-28T23:00', '2025-03-28T00:00 2025-03-30T00:00'],
-  ])('begins with a day in Berlin if it is chosen by compare=%s since %s', (compare, from, against, before) => {
+  ])('compare=%s since %s selects a range that begins with a day in Berlin', (compare, from, against, before) => {
     const { comparison } = readRanges({ from, compare, timeZone: 'Europe/Berlin' });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
-  test('the previous range is omitted on request', () => {
+  test('compare=none omits the previous range', () => {
     expect(readRanges({ compare: 'none' }).comparison).toBeUndefined();
   });
 
-  test('no previous range exists if nothing is kept, or before the range has begun', () => {
+  test('an overview has no previous range if its data is not kept, or if the range is in the future', () => {
     expect(readRanges({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
     expect(readRanges({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
   });
 
-  test('the previous range has the same length, in whole buckets, without overlap', () => {
+  test('the previous range is as long as the range, consists of whole buckets, and does not overlap the range', () => {
     const horizons = horizonsAt(now, retention);
     const nowMinute = Math.floor(now / minuteMs);
     const property = fc.property(fc.nat({ max: 200_000 }), fc.integer({ min: 1, max: 300_000 }), (ago, length) => {

@@ -32,7 +32,7 @@ const names = [
   ['search', 'on'],
 ] as const;
 
-/** Counts events of some minutes ago as received at that time. */
+/** Counts events that happened some minutes ago, and were received immediately. */
 function count(aggregator: Aggregator, seen: readonly { ago: number; series: number; checks: number }[]): void {
   const first = new Batch();
   for (const each of new Set(seen.map(({ series }) => series))) {
@@ -51,7 +51,7 @@ function count(aggregator: Aggregator, seen: readonly { ago: number; series: num
 
 const readQuery = queryReader(overviewRange);
 
-/** Reads an overview. If `bases` is missing, there is no cache. */
+/** Reads an overview. Without `bases`, nothing is cached. */
 function read(store: UsageTables, query: Record<string, string>, bases = new OverviewBases(store)): Overview {
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
@@ -64,17 +64,17 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 const parseMinute = (text: string) => Date.parse(text) / minuteMs;
 
-/** Removes the buckets of the previous range, because the first overview of a range lacks them. */
+/** Removes the buckets of the previous range, which the first overview of a range lacks. */
 function withoutPast({ before, ...rest }: Overview) {
   return { ...rest, before: before && { ...before, series: 0 } };
 }
 
-/** Removes the figures that a roll-up can move between buckets. */
+/** Removes the figures that a roll-up can move to another bucket. */
 function withoutSeries(overview: Overview) {
   return { ...withoutPast(overview), series: 0, features: 0 };
 }
 
-test('totals, series, rows and the usage report agree, before and after the roll-up', async () => {
+test("an overview's totals, series and rows agree with the usage report, both before and after a roll-up", async () => {
   const seen = fc.record({
     ago: fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 20_000 })),
     series: fc.nat({ max: 2 }),
@@ -152,7 +152,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
   );
 });
 
-test('users are counted once over whole UTC days, and compared by complete days', async () => {
+test('an overview counts each user once over whole UTC days, and compares complete days', async () => {
   const store = temporaryUsage();
   const days = (ago: number) => ago * 1440;
   const seen = [0, 0, days(1), days(2), days(3), days(4), days(5), days(6)];

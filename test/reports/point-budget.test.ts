@@ -12,7 +12,7 @@ const minutes = 600;
 const day = Math.floor(Date.now() / 86_400_000) * 1440;
 const series = Math.floor(maxPoints / minutes) + 1;
 
-/** Counts a check, and measures a value, of each series in each minute of ten hours. */
+/** Counts a check and measures a value for each series in each minute of ten hours. */
 function fill(data: string, environment: number): Promise<void> {
   const store = openUsageTables(data);
   const { write } = createAggregator(store);
@@ -30,7 +30,7 @@ function fill(data: string, environment: number): Promise<void> {
   return store.lmdb.close();
 }
 
-test('a report with too many points is refused early, with a suggestion', async () => {
+test('a report with too many points is refused early, and the refusal suggests what to change', async () => {
   const data = `${freshDirectory()}/data`;
   const accounts = openAccountTables(data);
   const { http, credentials, stop } = await startLocal({ data, accounts });

@@ -4,7 +4,7 @@ import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Opens a scheduler with a clock that advances by 4 ms whenever it is read, so that a time slice has three steps. */
+/** Creates a scheduler whose clock advances by 4 ms each time it is read. A time slice then has three steps. */
 function open() {
   const { lmdb } = openUsageTables(temporaryDirectory());
   onTestFinished(() => lmdb.close());
@@ -30,7 +30,7 @@ function open() {
   return { turns: new ReadingScheduler(lmdb, clock), read, steps };
 }
 
-test('a short reading finishes while a long one continues', async () => {
+test('ReadingScheduler finishes a short reading while a long reading continues', async () => {
   const { turns, read, steps } = open();
   const long = turns.finish(read('long', 9));
   expect(await turns.finish(read('short', 1))).toBe('short');
@@ -38,7 +38,7 @@ test('a short reading finishes while a long one continues', async () => {
   expect(await long).toBe('long');
 });
 
-test('a reading in progress is closed when the thread stops', async () => {
+test('ReadingScheduler closes the reading in progress when the thread stops', async () => {
   const { turns, read, steps } = open();
   const refused = expect(turns.finish(read('long', 1e6))).rejects.toMatchObject({ code: 'store_unavailable' });
   await turns.end();

@@ -5,7 +5,7 @@ import type { Application } from '../../src/storage/lmdb/records.ts';
 interface PendingReading {
   readonly features: readonly string[];
   readonly environments: readonly number[];
-  /** Responds with one sight of each feature. */
+  /** Completes the reading with one sight of each feature. */
   succeed(): void;
   fail(): void;
 }
@@ -32,7 +32,7 @@ const settled = () => new Promise(setImmediate);
 const getReading = (sights: Sights) => sights.get(1)?.firstSeenAt;
 
 describe('SharedSights', () => {
-  it('reads once for all callers that wait for a running reading', async () => {
+  it('SharedSights reads once for all callers that wait while a reading is in progress', async () => {
     const { readings, sights } = open();
     const first = sights.of(shop, 'a');
     await settled();
@@ -48,7 +48,7 @@ describe('SharedSights', () => {
     expect((await Promise.all(more)).map(getReading)).toEqual([1, 1, 1]);
   });
 
-  it('returns a reading that starts after the call', async () => {
+  it('SharedSights returns a reading that starts after the call', async () => {
     const { readings, sights } = open();
     void sights.of(shop, 'a');
     await settled();
@@ -59,7 +59,7 @@ describe('SharedSights', () => {
     expect(getReading(await later)).toBe(1);
   });
 
-  it('starts without waiting for a reading of another application', async () => {
+  it('SharedSights starts a reading without waiting for a reading of another application', async () => {
     const { readings, sights } = open();
     void sights.of(shop, 'a');
     void sights.of(application('app', 2), 'a');
@@ -67,7 +67,7 @@ describe('SharedSights', () => {
     expect(readings).toHaveLength(2);
   });
 
-  it('reads again after a failed reading', async () => {
+  it('SharedSights starts a new reading after a failed reading', async () => {
     const { readings, sights } = open();
     const refused = expect(sights.of(shop, 'a')).rejects.toThrow('refused');
     await settled();

@@ -12,7 +12,7 @@ function open() {
   const store = temporaryUsage();
   const index = new FeatureIndex(store);
   return {
-    /** Adds a series, which was seen in the minutes after its ordinal unless `isSeen` is false. */
+    /** Adds a series. It was seen in the minutes after its ordinal, or never if `isSeen` is false. */
     add(ordinal: number, name: SeriesName, isSeen = true) {
       store.lmdb.transactionSync(() => {
         putSeries(store, { environment, ordinal, name });
@@ -25,7 +25,7 @@ function open() {
       });
     },
     clear: () => store.series.clearSync(),
-    /** Looks features up, and compares the result with a reading of all series. */
+    /** Looks up features in the index, and compares the result with a reading of all series. */
     find(...features: string[]) {
       const found = finish(index.sights({ environments: [environment], features }));
       const all = finish(fromSnapshot(store.lmdb, (at) => sightsAt(store, environment, at)));
@@ -35,7 +35,7 @@ function open() {
   };
 }
 
-it('the index finds what a reading of all series finds', () => {
+it('FeatureIndex finds the same features as a reading of all series', () => {
   const { add, find } = open();
   add(0, ['a', 'on']);
   add(1, ['b', '']);
@@ -48,7 +48,7 @@ it('the index finds what a reading of all series finds', () => {
   expect(find('a', 'b', 'c', 'd', 'clicks', '__other__')).toEqual(['a', 'b', 'c']);
 });
 
-it('the index finds series that were added since, even beyond its first capacity', () => {
+it('FeatureIndex finds series that were added later, even if they exceed its initial capacity', () => {
   const { add, find } = open();
   add(0, ['a', 'on']);
   expect(find('a', 'f70')).toEqual(['a']);
@@ -56,7 +56,7 @@ it('the index finds series that were added since, even beyond its first capacity
   expect(find('a', 'f0', 'f70', 'f89', 'f90')).toEqual(['a', 'f0', 'f70', 'f89']);
 });
 
-it('the index reads all series again if the store was replaced', () => {
+it('FeatureIndex reads all series again after the store was replaced', () => {
   const { add, clear, find } = open();
   for (const [ordinal, name] of ['a', 'b', 'c'].entries()) add(ordinal, [name, 'on']);
   expect(find('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
@@ -65,7 +65,7 @@ it('the index reads all series again if the store was replaced', () => {
   expect(find('a', 'b', 'c', 'd', 'e')).toEqual(['a', 'c', 'd', 'e']);
 });
 
-it('the index distinguishes features with the same hash', () => {
+it('FeatureIndex distinguishes features whose names have the same hash', () => {
   const { add, find } = open();
   add(0, ['n512789', 'on']);
   expect(find('n512789', 'n749192')).toEqual(['n512789']);

@@ -19,7 +19,7 @@ const environment = 7;
 
 const variants = ['on', 'off'] as const;
 
-/** Opens a store with ten days of a flag: 10 % of the users have `on`, and 34 % in the last three days. */
+/** Creates a store with ten days of a flag. 10 % of the users have `on`, but 34 % in the last three days. */
 function openStore() {
   const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
@@ -50,7 +50,7 @@ const declared = (settings: Partial<FeatureDeclaration>): FeatureDeclaration => 
   ...settings,
 });
 
-test('the actual split covers the days since the current step of the rollout plan', async () => {
+test('the actual split of a flag covers the days since the current step of the rollout plan', async () => {
   const store = openStore();
   const splits = (settings: Partial<FeatureDeclaration>) =>
     finish(new SplitCache(store, new UserUnions(store)).of({ environment, declared: [declared(settings)], now })).get(
@@ -67,7 +67,7 @@ test('the actual split covers the days since the current step of the rollout pla
   expect(behind.text).toMatch(/^behind plan: on has 3\d% of the users instead of 50% since 13 Nov$/);
   expect(splits({ rollout: [step(2, 34)] })).toMatchObject({ state: 'ok', text: null });
   expect(splits({ rollout: [step(-1, 50)] })).toBeUndefined();
-  // For the whole hours since a step this morning, only checks are counted.
+  // After a step this morning, there are only whole hours to measure, so only checks are counted.
   const atNoon = { at: today * dayMs + 9 * hourMs, split: [['on', 1] as const] };
   expect(splits({ rollout: [atNoon] })).toMatchObject({
     state: 'off',

@@ -30,7 +30,7 @@ describe('explainJudgement', () => {
 
   test.each<[string, VerdictFacts, string[]]>([
     [
-      'one variant',
+      'a feature with one variant',
       createFacts(
         [
           place('P', { sight: onlyOn, askers: [sender('api', 1), sender('web', 0), sender('old', 50)] }),
@@ -51,7 +51,7 @@ describe('explainJudgement', () => {
       ],
     ],
     [
-      'silence',
+      'a silent feature',
       createFacts([place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) })]),
       [
         'No packet and no report has named it since <at>.',
@@ -60,7 +60,7 @@ describe('explainJudgement', () => {
       ],
     ],
     [
-      'silence after its senders have changed',
+      'a silent feature whose senders have changed',
       createFacts([
         place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
       ]),
@@ -71,7 +71,7 @@ describe('explainJudgement', () => {
       ],
     ],
     [
-      'long silence',
+      'a feature that has been silent for long',
       createFacts([place('P', { sight: createSight([300, 91]), reporters: [api] })]),
       [
         'No packet and no report has named it since <at>.',
@@ -89,7 +89,7 @@ describe('explainJudgement', () => {
       ],
     ],
     [
-      'silence that proves nothing',
+      'a silent feature without known senders',
       createFacts([
         place('P', { sight: silent, reporters: [sender('api', 35)] }),
         place('S', { sight: silent, reporters: [api], askers: [sender('batch', 40)] }),
@@ -114,7 +114,7 @@ describe('explainJudgement', () => {
       ],
     ],
     [
-      'a snoozed verdict',
+      'a snoozed feature',
       createFacts([place('P', { sight: silent, reporters: [api] })], { snoozedUntil: now + dayMs, permanent: true }),
       [
         'The verdict is snoozed until <at>.',
@@ -128,11 +128,11 @@ describe('explainJudgement', () => {
       createFacts([place('P')], { createdAt: ago(1) }),
       ['It is new: declared at <at>, and not seen yet.'],
     ],
-  ])('explains %s', (_, facts, expected) => {
+  ])('explainJudgement explains the verdict on %s', (_, facts, expected) => {
     expect(listTexts(facts)).toEqual(expected);
   });
 
-  test('names the shares of variants, and nothing if there are no counts', () => {
+  test('explainJudgement lists the shares of the variants, or omits them if there are no counts', () => {
     const facts = createFacts([place('P', { sight: used })]);
     const checks = new Map([
       ['on', 2],
@@ -146,7 +146,7 @@ describe('explainJudgement', () => {
   });
 });
 
-describe('judge, for any facts,', () => {
+describe('judge for random facts', () => {
   const days = fc.option(fc.integer({ min: 0, max: 200 }), { nil: null });
   const senders = fc.array(
     fc.tuple(fc.constantFrom('api', 'web'), fc.integer({ min: 0, max: 89 }), fc.constantFrom('usage', 'telemetry')),
@@ -176,7 +176,7 @@ describe('judge, for any facts,', () => {
     ),
   );
 
-  test('returns a verdict of silence only while each environment that has seen the feature reports', () => {
+  test('judge finds a feature silent only if each environment that has seen the feature still reports', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
@@ -193,7 +193,7 @@ describe('judge, for any facts,', () => {
     );
   });
 
-  test('returns safe_to_remove only if each sender that checked the feature still reports', () => {
+  test('judge returns safe_to_remove only if each sender that checked the feature still reports', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
@@ -216,7 +216,7 @@ describe('judge, for any facts,', () => {
     );
   });
 
-  test('depends on the facts alone, whatever their order', () => {
+  test('judge returns the same verdict for any order of the environments', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const reversed = { ...facts, environments: facts.environments.toReversed() };
@@ -226,7 +226,7 @@ describe('judge, for any facts,', () => {
     );
   });
 
-  test('returns a reason whose text includes its time, and never suggests archiving for cannot_tell', () => {
+  test('every reason is a sentence with its time, and a feature with cannot_tell gets no suggestion to archive it', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);

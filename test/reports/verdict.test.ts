@@ -19,8 +19,8 @@ import {
 const cases: readonly VerdictCase[] = [
   ['used', createFacts([place('P', { sight: used, reporters: [api] })]), 'in_use', 100, 'P'],
   ['used in one of two', createFacts([place('P', { sight: used }), place('S', { sight: silent })]), 'in_use', 100, 'P'],
-  ['used, though nothing is known of its senders', createFacts([place('P', { sight: used })]), 'in_use', 100, 'P'],
-  ['without named variants', createFacts([place('P', { sight: createSight([100, 0]) })]), 'in_use', 100, 'P'],
+  ['used by unknown senders', createFacts([place('P', { sight: used })]), 'in_use', 100, 'P'],
+  ['used without named variants', createFacts([place('P', { sight: createSight([100, 0]) })]), 'in_use', 100, 'P'],
   ['first seen six days ago', createFacts([place('P', { sight: createSight([6, 0], { on: [6, 0] }) })]), 'new', 6, 'P'],
   [
     'first seen seven days ago',
@@ -30,7 +30,7 @@ const cases: readonly VerdictCase[] = [
     'P',
   ],
   [
-    'new in one of two',
+    'new in one of two environments',
     createFacts([place('P', { sight: used }), place('S', { sight: createSight([1, 0]) })]),
     'in_use',
     100,
@@ -58,21 +58,21 @@ const cases: readonly VerdictCase[] = [
     'P',
   ],
   [
-    'another variant not so long ago',
+    'two variants within thirty days',
     createFacts([place('P', { sight: createSight([100, 0], { on: [50, 0], off: [100, 29] }) })]),
     'in_use',
     100,
     'P',
   ],
   [
-    'another variant elsewhere',
+    'another variant in another environment',
     createFacts([place('P', { sight: onlyOn }), place('S', { sight: createSight([90, 0], { off: [90, 0] }) })]),
     'in_use',
     100,
     'P S',
   ],
   [
-    'another variant elsewhere, long ago',
+    'another variant in another environment, long ago',
     createFacts([place('P', { sight: onlyOn }), place('S', { sight: createSight([90, 60], { off: [90, 60] }) })]),
     'one_variant',
     60,
@@ -86,21 +86,21 @@ const cases: readonly VerdictCase[] = [
     'P',
   ],
   [
-    'one variant since before times were kept',
+    'one variant, first seen at an unknown time',
     createFacts([place('P', { sight: createSight([null, 0], { on: [null, 0] }) })]),
     'one_variant',
     null,
     'P',
   ],
   [
-    'variants over the limit only',
+    'only variants beyond the limit',
     createFacts([place('P', { sight: createSight([100, 0], { __other__: [100, 0] }) })]),
     'in_use',
     100,
     'P',
   ],
   [
-    'one variant, archived but not asked for since',
+    'one variant, archived and not checked since',
     createFacts([place('P', { sight: onlyOn })], { archived: true, archivedAt: ago(-1) }),
     'in_use',
     100,
@@ -114,21 +114,21 @@ const cases: readonly VerdictCase[] = [
     'P',
   ],
   [
-    'archived but asked for',
+    'archived but still checked',
     createFacts([place('P', { sight: used }), place('S', { sight: silent })], { archived: true, archivedAt: ago(3) }),
     'archived_but_asked',
     3,
     'P',
   ],
   [
-    'archived, then asked for, then silent',
+    'archived, then checked, then silent',
     createFacts([place('P', { sight: silent, reporters: [api] })], { archived: true, archivedAt: ago(60) }),
     'not_seen',
     40,
     'P',
   ],
   [
-    'archived at a time that was not kept',
+    'archived at an unknown time',
     createFacts([place('P', { sight: used })], { archived: true }),
     'archived_but_asked',
     null,
@@ -136,7 +136,7 @@ const cases: readonly VerdictCase[] = [
   ],
   ['permanent', createFacts([place('P', { sight: onlyOn })], { permanent: true }), 'permanent', null, 'P'],
   [
-    'permanent, archived but asked for',
+    'permanent, archived but still checked',
     createFacts([place('P', { sight: used })], { permanent: true, archived: true, archivedAt: ago(3) }),
     'archived_but_asked',
     3,
@@ -144,7 +144,7 @@ const cases: readonly VerdictCase[] = [
   ],
   ['snoozed', createFacts([place('P', { sight: onlyOn })], { snoozedUntil: now + 1 }), 'snoozed', null, 'P'],
   [
-    'snoozed, archived but asked for',
+    'snoozed, archived but still checked',
     createFacts([place('P', { sight: used })], { snoozedUntil: now + 1, archived: true }),
     'snoozed',
     null,
@@ -154,7 +154,7 @@ const cases: readonly VerdictCase[] = [
   ...silenceCases,
 ];
 
-test.each(cases)('judge handles a feature: %s', (_, facts, kind, since, environments) => {
+test.each(cases)('judge decides on a feature with these facts: %s', (_, facts, kind, since, environments) => {
   const judged = judge(facts);
   expect({ ...judged, since: judged.since === null ? null : (now - judged.since) / dayMs }).toMatchObject({
     kind,
@@ -163,6 +163,6 @@ test.each(cases)('judge handles a feature: %s', (_, facts, kind, since, environm
   });
 });
 
-test('every rule has a case', () => {
+test('the cases for judge cover every verdict', () => {
   expect(new Set(cases.map(([, , kind]) => kind))).toEqual(new Set(verdictKinds));
 });

@@ -6,7 +6,7 @@ it.each([
   ['localhost:0', 'localhost', 0],
   [':8080', '0.0.0.0', 8080],
   ['[::1]:8080', '::1', 8080],
-])('parses the address %s', (address, host, port) => {
+])('parseAddress parses the address %s', (address, host, port) => {
   expect(parseAddress(address)).toEqual({ host, port });
 });
 

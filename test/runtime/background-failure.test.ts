@@ -12,7 +12,7 @@ test.each([
     [['it failed', { code: 'store_unavailable', reason: 'The disk is full' }]],
   ],
   ['an unexpected error with its stack', broken, [['it failed', { error: broken }]]],
-])('failed background work logs %s', (_, error, told) => {
+])('logFailure logs %s', (_, error, told) => {
   const said: unknown[] = [];
   logFailure({ warn: (...line) => void said.push(line) }, 'it failed', error);
   expect(said).toEqual(told);

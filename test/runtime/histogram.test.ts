@@ -5,7 +5,7 @@ import { Histogram } from '../../src/runtime/histogram.ts';
 
 const bounds = [1, 4, 16];
 
-test('a value goes to the first bucket whose bound it does not exceed', () => {
+test('a histogram counts a value in the first bucket whose bound is not below the value', () => {
   const histogram = new Histogram(bounds);
   for (const value of [0, 1, 1.5, 4, 16, 16.1, 1e9]) histogram.observe(value);
   expect(histogram.read()).toEqual({ counts: [2, 2, 1, 2], count: 7, sum: 0 + 1 + 1.5 + 4 + 16 + 16.1 + 1e9 });
@@ -25,7 +25,7 @@ test('a histogram counts every value in the bucket whose bounds contain it', () 
   );
 });
 
-test('a histogram includes the counts of another thread in shared memory', async () => {
+test('a histogram includes the counts that another thread adds in shared memory', async () => {
   const shared = Histogram.shared(bounds);
   const code = `const { workerData } = require('node:worker_threads'); new Float64Array(workerData)[1] += 5;`;
   const worker = new Worker(code, { eval: true, workerData: shared.memory });

@@ -25,11 +25,11 @@ test.each([
   [' ::1', undefined],
   ['localhost', undefined],
   ['', undefined],
-])('the canonical form of %j is %j', (text, plain) => {
+])('the canonical form of the address %j is %j', (text, plain) => {
   expect(plainAddress(text)).toBe(plain);
 });
 
-test('the canonical form of an address is the same address', () => {
+test('an address and its canonical form denote the same address', () => {
   fc.assert(
     fc.property(fc.ipV6(), (address) => {
       const plain = plainAddress(address)!;
@@ -39,7 +39,7 @@ test('the canonical form of an address is the same address', () => {
   );
 });
 
-test('eight groups are formatted as in a URL', () => {
+test('the eight groups of an IPv6 address are formatted as in a URL', () => {
   const group = fc.oneof(fc.constant(0), fc.nat(0xffff));
   fc.assert(
     fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {

@@ -52,12 +52,12 @@ describe('readNetworks', () => {
     ['::ffff:10.0.0.0/104', '::ffff:10.0.0.0/104 must be written as an IPv4 network'],
     ['127.0.0.1,0.0.0.0/0', '0.0.0.0/0 matches every address'],
     ['::/0', '::/0 matches every address'],
-  ])('refuses %j', (list, why) => {
+  ])('readNetworks refuses the list of networks %j', (list, why) => {
     expect(() => readNetworks(list)).toThrow(why);
   });
 });
 
-test('replaced networks take effect immediately', () => {
+test('a replaced set of networks takes effect immediately', () => {
   const networks = new IpNetworks(['10.0.0.0/8']);
   networks.become(new IpNetworks(['192.0.2.1']));
   expect([networks.has('10.0.0.1'), networks.has('192.0.2.1')]).toEqual([false, true]);

@@ -13,7 +13,7 @@ function written(message: string, fields: LogFields = {}): string {
 const head = '2026-01-02T03:04:05.000Z WARN ';
 
 test.each<[string, LogFields, string]>([
-  ['nothing', {}, ''],
+  ['no fields', {}, ''],
   [
     'words and numbers',
     { data: './flagmeter-data', ms: 12.5, ready: true },
@@ -24,11 +24,11 @@ test.each<[string, LogFields, string]>([
   ['an empty text', { reason: '' }, ' reason=""'],
   ['a list', { names: ['a', 'b'] }, ' names=["a","b"]'],
   ['a secret', { clientSecret: 'x', key: 'y' }, ' clientSecret="[redacted]" key="[redacted]"'],
-])('formats a line with %s', (_, fields, expected) => {
+])('the log formats a line of text with %s', (_, fields, expected) => {
   expect(written('a commit was slow', fields)).toBe(`${head} a commit was slow${expected}\n`);
 });
 
-test('formats an error with its causes, and the stack on separate lines', () => {
+test('the log formats an error with its causes, and its stack on separate lines', () => {
   const error = Object.assign(new Error('outer', { cause: new TypeError('inner') }), {
     stack: 'Error: outer\n    at here (a.ts:1:2)\n    at there (b.ts:3:4)',
   });
@@ -43,10 +43,10 @@ test.each([
   ['an escape', 'a\u001b[31mb', '"a\\u001b[31mb"'],
   ['a C1 control', 'a\u009b31mb', '"a\\u009b31mb"'],
   ['a change of text direction', 'a\u202eb', '"a\\u202eb"'],
-])('escapes %s in a field', (_, text, shown) => {
+])('the log escapes %s in a field of a line', (_, text, shown) => {
   expect(written('x', { text })).toBe(`${head} x text=${shown}\n`);
 });
 
-test('escapes a line feed in the name of a field', () => {
+test('the log escapes a line feed in the name of a field', () => {
   expect(written('x', { 'a\nb': 1 }).trim().split('\n')).toHaveLength(1);
 });

@@ -17,7 +17,7 @@ function readLoggedFields(fields: LogFields): Record<string, unknown> {
 }
 
 describe('the log', () => {
-  it('omits the stack of an error with a code of the system or a store, and of its causes', () => {
+  it('the log omits stacks of errors with a code of the system or a store, and of their causes', () => {
     const disk = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
     const store = Object.assign(new Error('Input/output error'), { code: 5, cause: disk });
     const { error } = readLoggedFields({ error: store });
@@ -31,7 +31,7 @@ describe('the log', () => {
     expect(readLoggedFields({ error: defect })['error']).toMatchObject({ stack: expect.stringContaining('log.test') });
   });
 
-  it('writes one JSON object per line, with the time first', () => {
+  it('the log writes one JSON object per line, with the time first', () => {
     expect(lines('debug', (log) => log.warn('slow\ncommit', { ms: 12 }))).toEqual([
       { time: '2024-01-02T03:04:05.006Z', level: 'warn', msg: 'slow\ncommit', ms: 12 },
     ]);
@@ -43,7 +43,7 @@ describe('the log', () => {
     [-1234.5678, -1234.568],
     [1e21, 1e21],
     [0, 0],
-  ])('rounds %d to %d', (value, written) => {
+  ])('the log rounds the number %d to %d', (value, written) => {
     expect(readLoggedFields({ ms: value, nested: { ms: value } })).toEqual({ ms: written, nested: { ms: written } });
   });
 
@@ -52,7 +52,7 @@ describe('the log', () => {
     ['info', ['info', 'warn', 'error']],
     ['warn', ['warn', 'error']],
     ['error', ['error']],
-  ])('the level %s writes lines of the levels %j', (level, expected) => {
+  ])('a log with the level %s writes lines of the levels %j', (level, expected) => {
     const written = lines(level, (log) => {
       log.debug('x');
       log.info('x');
@@ -83,7 +83,7 @@ describe('the log', () => {
     'k',
     'i',
     'u',
-  ])('redacts the field %s at any depth', (name) => {
+  ])('the log redacts the field %s at any depth', (name) => {
     expect(
       JSON.stringify(readLoggedFields({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } })),
     ).not.toContain('xyzzy');
@@ -91,19 +91,19 @@ describe('the log', () => {
   });
 
   it.each(['keyId', 'tokenType', 'token_count', 'monkey', 'clientId', 'application', 'ip'])(
-    'shows the field %s',
+    'the log does not redact the field %s',
     (name) => {
       expect(readLoggedFields({ [name]: 'xyzzy' })).toEqual({ [name]: 'xyzzy' });
     },
   );
 
-  it('keeps its own three fields if others have the same name', () => {
+  it('the log keeps its fields time, level and msg if other fields have these names', () => {
     expect(lines('info', (log) => log.info('real', { msg: 'x', level: 'x', time: 'x' }))).toEqual([
       { time: '2024-01-02T03:04:05.006Z', level: 'info', msg: 'real' },
     ]);
   });
 
-  it('writes values that JSON cannot represent, and never throws', () => {
+  it('the log writes values that JSON cannot represent, and never throws', () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;
     const error = new Error('no room', { cause: new TypeError('inner') });
@@ -126,7 +126,7 @@ describe('the log', () => {
     expect(JSON.stringify(fields['loop'])).toContain('[deeper]');
   });
 
-  it('treats names like __proto__ as ordinary names', () => {
+  it('the log treats the names of fields such as __proto__ as ordinary names', () => {
     expect(lines('info', (log) => log.info('x', JSON.parse('{"__proto__":{"level":"hacked"}}')))).toEqual([
       expect.objectContaining({ level: 'info' }),
     ]);

@@ -14,6 +14,6 @@ test.each([
   ['::', '0:0:0:0::/64'],
   ['', ''],
   ['rubbish', 'rubbish'],
-])('the network of %s is %s', (address, network) => {
+])('findNetwork returns for the address %s the network %s', (address, network) => {
   expect(findNetwork(address)).toBe(network);
 });

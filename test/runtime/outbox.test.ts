@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Outbox } from '../../src/runtime/outbox.ts';
 
-/** An outbox that sends at most twice a second, on a clock that the test moves. */
+/** Opens an outbox that sends immediately at most twice a second, with a test clock. */
 function openOutbox() {
   const time = { now: 0, timers: [] as { readonly at: number; readonly run: () => void }[], sent: 0 };
   const clock = {
@@ -21,7 +21,7 @@ function openOutbox() {
   return { outbox: new Outbox(clock, send, 2), time, advance };
 }
 
-test('an outbox sends changes immediately up to its limit, and further changes together within a second', () => {
+test('an outbox sends changes immediately up to its rate, and further changes together within a second', () => {
   const { outbox, time, advance } = openOutbox();
   outbox.send();
   outbox.send();
@@ -34,7 +34,7 @@ test('an outbox sends changes immediately up to its limit, and further changes t
   expect(time.sent).toBe(4);
 });
 
-test('changes that can wait are sent together within a second', () => {
+test('an outbox sends changes that can wait together within a second', () => {
   const { outbox, time, advance } = openOutbox();
   outbox.sendLater();
   outbox.sendLater();

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { isPresent, permissionDenied, readable } from '../../src/runtime/files.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-test('a path that does not exist is not present', () => {
+test('isPresent is false for a path that does not exist', () => {
   const directory = temporaryDirectory();
   expect(isPresent(join(directory, 'nothing'))).toBe(false);
   expect(isPresent(directory)).toBe(true);
 });
 
-test('a denial names the owner of the deepest visible directory', () => {
+test('a permission error contains the owner of the deepest visible directory', () => {
   const directory = temporaryDirectory();
   const file = join(directory, 'file');
   writeFileSync(file, '');
@@ -22,7 +22,7 @@ test('a denial names the owner of the deepest visible directory', () => {
   expect(permissionDenied(hidden)).toContain(`(${join(directory, 'inner')} belongs to `);
 });
 
-test('reading without permission throws an error with the reason', () => {
+test('reading a file without permission throws an error with the reason', () => {
   const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
   const read = () => {
     throw denied;

@@ -4,15 +4,15 @@ import { type PublicationEnd, Publisher, Subscriber } from '../../src/runtime/pu
 export interface PublicationStart {
   readonly news: PublicationEnd;
   readonly back: PublicationEnd;
-  /** The last message whose `publish` has returned; -1 stops the thread. */
+  /** Number of the last message whose `publish` has returned. -1 stops the thread. */
   readonly published: Int32Array;
 }
 
 export interface SeenState {
   readonly applied: number;
-  /** Number of messages that did not follow the message before. */
+  /** Number of messages that were not in order. */
   readonly disordered: number;
-  /** Number of messages that were not applied although `published` showed them. */
+  /** Number of messages that were not applied although `published` included them. */
   readonly late: number;
 }
 

@@ -22,7 +22,7 @@ function pair() {
   return { publisher, subscriber, applied, applies };
 }
 
-test('catching up applies all published messages in order, each once', () => {
+test('a subscriber that catches up applies all published messages once, in order', () => {
   const { publisher, subscriber, applied } = pair();
   publisher.publish('one');
   publisher.publish('two');
@@ -35,7 +35,7 @@ test('catching up applies all published messages in order, each once', () => {
   expect(applied).toEqual(['one', 'two', 'three']);
 });
 
-test('an idle subscriber applies messages without catching up', async () => {
+test('a subscriber applies messages even without a call of catchUp', async () => {
   const { publisher, applied, applies } = pair();
   for (const message of ['one', 'two']) {
     const applying = applies();
@@ -45,7 +45,7 @@ test('an idle subscriber applies messages without catching up', async () => {
   expect(applied).toEqual(['one', 'two']);
 });
 
-test('a message whose application fails is not applied again', () => {
+test('a subscriber does not apply a message again if applying it has failed', () => {
   const { from, to } = publication();
   const publisher = new Publisher<number>(from);
   const applied: number[] = [];
@@ -61,7 +61,7 @@ test('a message whose application fails is not applied again', () => {
   expect(applied).toEqual([1, 2]);
 });
 
-test('a closed subscriber applies nothing', () => {
+test('a closed subscriber applies no messages', () => {
   const { publisher, subscriber, applied } = pair();
   publisher.publish('one');
   subscriber.close();
@@ -69,7 +69,7 @@ test('a closed subscriber applies nothing', () => {
   expect(applied).toEqual([]);
 });
 
-test('a subscriber closes when messages are missing because the publisher closed', async () => {
+test('a subscriber closes if the publisher has closed, so that messages are missing', async () => {
   const { publisher, subscriber, applied } = pair();
   publisher.close();
   await new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +78,7 @@ test('a subscriber closes when messages are missing because the publisher closed
   expect(applied).toEqual([]);
 });
 
-test('a thread that sees an effect of a publication has applied its message', async () => {
+test('a thread that catches up after publish has returned has applied the message', async () => {
   const start = await sourceThreads('test/runtime/publication-thread.ts');
   const news = publication();
   const back = publication();

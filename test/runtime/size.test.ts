@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseSize, showSize } from '../../src/runtime/size.ts';
 
-it('parses every size that it formats', () => {
+it('parseSize parses every size that showSize formats', () => {
   fc.assert(fc.property(fc.maxSafeNat(), (bytes) => parseSize(showSize(bytes), true) === bytes));
 });
 
@@ -11,10 +11,10 @@ it.each([
   [1_000, '1000'],
   [65_536, '64KiB'],
   [1_073_741_824, '1GiB'],
-])('formats %i bytes as %s', (bytes, text) => {
+])('showSize formats %i bytes as %s', (bytes, text) => {
   expect(showSize(bytes)).toBe(text);
 });
 
-it.each(['', ' 1', '1e3', '0x10', '1 KiB', '1kb', '-1', null, [1, 2]])('rejects %j as a size', (raw) => {
+it.each(['', ' 1', '1e3', '0x10', '1 KiB', '1kb', '-1', null, [1, 2]])('parseSize rejects %j as a size', (raw) => {
   expect(parseSize(raw, true)).toBeNaN();
 });

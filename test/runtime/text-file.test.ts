@@ -10,13 +10,13 @@ test.each([
   ['a byte order mark', '\uFEFF{"a":1}\r\n', '{"a":1}\r\n'],
   ['no byte order mark', '{"a":"\uFEFF"}', '{"a":"\uFEFF"}'],
   ['no content', '', ''],
-])('reads the text of a file with %s', (_, written, text) => {
+])('readTextFile reads a file with %s', (_, written, text) => {
   const path = fresh();
   writeFileSync(path, written);
   expect(readTextFile(path)).toBe(text);
 });
 
-test.each([['utf16le'], ['utf16be']])('refuses a file in %s and asks for UTF-8', (encoding) => {
+test.each([['utf16le'], ['utf16be']])('readTextFile refuses a file in %s, and asks for UTF-8', (encoding) => {
   const path = fresh();
   const bytes = Buffer.from('\uFEFFpassword', 'utf16le');
   writeFileSync(path, encoding === 'utf16le' ? bytes : bytes.swap16());

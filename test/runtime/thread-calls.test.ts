@@ -5,7 +5,7 @@ import { ThreadCalls } from '../../src/runtime/thread-calls.ts';
 
 type Slow = { readonly wait: () => Promise<string>; readonly close: () => void };
 
-/** The caller of some actions, with both ends in this thread. */
+/** Returns a caller of actions. Both ends of the channel are in this thread. */
 function callsTo<Remote extends Record<string, (task: never) => unknown>>(actions: Remote) {
   const { port1, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(16));
@@ -30,7 +30,7 @@ test('ThreadCalls responds to calls when their results are ready, in any order',
   expect(await first).toBe('later');
 });
 
-test('a refusal keeps its class, its code and its retry delay', async () => {
+test('a refusal from another thread keeps its class, its code and its retry delay', async () => {
   const calls = callsTo({
     refuse() {
       throw new Refusal('backpressure', 'Too many', 7);
@@ -41,7 +41,7 @@ test('a refusal keeps its class, its code and its retry delay', async () => {
   expect(error).toMatchObject({ code: 'backpressure', message: 'Too many', retryAfter: 7 });
 });
 
-test('another error keeps its message and its code', async () => {
+test('an error from another thread keeps its message and its code', async () => {
   const calls = callsTo({
     fail() {
       throw Object.assign(new Error('no space left'), { code: 28 });
@@ -50,7 +50,7 @@ test('another error keeps its message and its code', async () => {
   await expect(calls.call('fail')).rejects.toMatchObject({ message: 'no space left', code: 28 });
 });
 
-test('close ends the thread after its response, and pending calls get no response', async () => {
+test('a call of close ends the thread after its response, and pending calls get no response', async () => {
   let release = (_: string) => {};
   const waited = new Promise<string>((resolve) => {
     release = resolve;

@@ -11,6 +11,6 @@ test.each([
   ['a terminal with NO_COLOR', off, true, off],
   ['a terminal with FORCE_COLOR=0', { FORCE_COLOR: '0' }, true, off],
   ['a log with FORCE_COLOR', on, undefined, on],
-])('the commands of a run in %s get one decision about colour', (_, given, isTerminal, expected) => {
+])('all commands of a run in %s use colour, or none of them does', (_, given, isTerminal, expected) => {
   expect(environmentFor(given, isTerminal)).toEqual(expected);
 });

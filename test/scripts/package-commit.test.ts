@@ -11,7 +11,7 @@ const id = '83aca3c7'.repeat(5);
 const clean: Commit = { id, time: 1_795_300_000, hasChanges: false };
 const changed: Commit = { ...clean, hasChanges: true };
 
-/** A tree without git. */
+/** Creates a source tree without git. */
 function tree(): string {
   const root = temporaryDirectory();
   writeFileSync(join(root, 'package.json'), '{}');
@@ -28,7 +28,7 @@ const gitEnv = {
   GIT_COMMITTER_DATE: '1795300000 +0000',
 };
 
-/** A checkout with one commit. */
+/** Creates a git checkout with one commit. */
 function checkout(): { readonly root: string; readonly head: string } {
   const root = tree();
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, env: gitEnv, encoding: 'utf8' });
@@ -39,25 +39,25 @@ function checkout(): { readonly root: string; readonly head: string } {
 }
 
 describe('npm run package', () => {
-  it('names the version, the commit and uncommitted changes', () => {
+  it('npm run package prints the version, the commit, and whether there are uncommitted changes', () => {
     expect(formatSource('0.2.0', clean)).toBe(`flagmeter 0.2.0, commit ${id}`);
     expect(formatSource('0.2.0', changed)).toBe(`flagmeter 0.2.0, commit ${id} with uncommitted changes`);
     expect(formatSource('0.2.0', undefined)).toContain('flagmeter 0.2.0 (commit unknown');
   });
 
-  it('prints the command that tags the commit, unless the packages differ from it', () => {
+  it('npm run package prints the command that tags the commit, unless the packages differ from it', () => {
     const command = "git tag -a v0.2.0 -m 'flagmeter 0.2.0'";
     expect(formatTagging('0.2.0', clean)).toBe(`To tag the release: ${command} ${id}`);
     expect(formatTagging('0.2.0', undefined)).toContain(`${command} COMMIT`);
     expect(formatTagging('0.2.0', changed)).not.toContain('git tag');
   });
 
-  it('finds no commit without git, or in a tree that is not a checkout', () => {
+  it('npm run package finds no commit without git, or in a tree that is not a checkout', () => {
     expect(readCommit(tree())).toBe(undefined);
     expect(readCommit(tree(), { PATH: '/nowhere' })).toBe(undefined);
   });
 
-  it('takes the time of files from SOURCE_DATE_EPOCH, the commit, or package.json', () => {
+  it('npm run package takes the time of files from SOURCE_DATE_EPOCH, the commit, or package.json', () => {
     const root = tree();
     utimesSync(join(root, 'package.json'), 1_700_000_000, 1_700_000_000);
     expect(readEpoch(root, clean, { SOURCE_DATE_EPOCH: '1' })).toBe(1);
@@ -68,7 +68,7 @@ describe('npm run package', () => {
 });
 
 needing('git').describe('npm run package in a checkout', () => {
-  it('reads the commit and its time, and detects changed and untracked files', () => {
+  it('npm run package reads the commit and its time, and detects changed and untracked files', () => {
     const { root, head } = checkout();
     const commit = { id: head, time: 1_795_300_000, hasChanges: false };
     expect(readCommit(root)).toEqual(commit);
@@ -80,14 +80,14 @@ needing('git').describe('npm run package in a checkout', () => {
     expect(readCommit(other.root)?.hasChanges).toBe(true);
   });
 
-  it('finds no commit without git, or in a folder of another checkout', () => {
+  it('npm run package finds no commit if git is missing, or in a folder of another checkout', () => {
     const { root } = checkout();
     expect(readCommit(root, { PATH: '/nowhere' })).toBe(undefined);
     mkdirSync(join(root, 'unpacked'));
     expect(readCommit(join(root, 'unpacked'))).toBe(undefined);
   });
 
-  it('finds no commit in a repository without commits', () => {
+  it('npm run package finds no commit in a repository without commits', () => {
     const root = tree();
     execFileSync('git', ['init', '--quiet'], { cwd: root, env: gitEnv });
     expect(readCommit(root)).toBe(undefined);

@@ -11,7 +11,7 @@ test.each(prebuiltTargets)('the prebuilt add-on of %s is compiled from the curre
   expect(inputs, 'update it with npx bun scripts/prebuilt-addons.ts').toBe(digestInputs());
 });
 
-test('the build names all missing tools before it does anything else', () => {
+test('the build reports all missing tools before it does anything else', () => {
   const env = { PATH: temporaryDirectory(), CC: 'gcc', CXX: 'g++' };
   const built = spawnSync(join(root, 'node_modules/.bin/bun'), ['build.ts'], { cwd: root, env, encoding: 'utf8' });
   expect(built).toMatchObject({

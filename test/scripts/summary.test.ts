@@ -14,7 +14,7 @@ const outcome = (state: TestResult['state'], fields: Partial<TestResult> = {}): 
 const step = (exitCode: number, ...results: TestResult[]): Step => ({ name: 'tests on Bun', exitCode, results });
 
 describe('the summary of a run', () => {
-  it('lists every failed test with its error and the command that repeats it', () => {
+  it('the summary of a run lists every failed test with its error and the command that repeats it', () => {
     const failed = outcome('failed', { test: "sums > adds 1+1, it's 2", why: 'expected 1 to be 2' });
     const later = outcome('failed', { project: 'system', test: '' });
     expect(summarize([step(1, failed), step(1, later)])).toContain(
@@ -31,7 +31,7 @@ describe('the summary of a run', () => {
     );
   });
 
-  it('lists the ten slowest tests', () => {
+  it('the summary of a run lists the ten slowest tests', () => {
     const passed = Array.from({ length: 12 }, (_, at) => outcome('passed', { test: `test ${at}`, ms: 1_000 * at }));
     const lines = summarize([step(0, ...passed)]).split('\n');
     expect(lines.slice(0, 12)).toEqual([
@@ -41,7 +41,7 @@ describe('the summary of a run', () => {
     ]);
   });
 
-  it('counts the tests of each project', () => {
+  it('the summary of a run counts the tests of each project', () => {
     const unit = [outcome('passed', { ms: 1_200 }), outcome('skipped'), outcome('passed', { file: 'test/b.test.ts' })];
     const system = [
       outcome('failed', { project: 'system', ms: 300 }),
@@ -57,7 +57,7 @@ describe('the summary of a run', () => {
     );
   });
 
-  it('groups skipped tests by reason and file', () => {
+  it('the summary of a run groups skipped tests by reason and file', () => {
     const why = 'needs chromium (apt-get install chromium)';
     const skipped = [outcome('skipped', { why }), outcome('skipped', { why, test: 'draws' })];
     const other = outcome('skipped', { why: 'needs spin (apt-get install spin)', file: 'test/b.test.ts' });
@@ -70,11 +70,11 @@ describe('the summary of a run', () => {
     );
   });
 
-  it('says that all tests passed', () => {
+  it('the summary of a run reports that all tests passed', () => {
     expect(summarize([step(0, outcome('passed'))])).toMatch(/^All tests passed\.$/m);
   });
 
-  it('reports a step that ended without a failed test', () => {
+  it('the summary of a run reports a step that ended without a failed test', () => {
     const steps = [step(137)];
     expect(summarize(steps)).toBe('tests on Bun ended with exit code 137: no failed test was reported.');
     expect(isGreen(steps)).toBe(false);

@@ -42,7 +42,7 @@ describe('loadConfig', () => {
     [['--worker', '1'], 'Unknown option --worker; the nearest known one is --workers'],
     [['--maxBody=1'], 'Unknown option --maxBody; the nearest known one is --max-body'],
     [['--config', 'none.json'], "Cannot read --config none.json: ENOENT: no such file 'none.json'"],
-  ])('refuses the options %j', (argv, message) => {
+  ])('loadConfig refuses the options %j', (argv, message) => {
     expect(() => load(argv)).toThrow(UsageError);
     expect(() => load(argv)).toThrow(message);
   });
@@ -74,11 +74,11 @@ describe('loadConfig', () => {
       'Cannot use --max-body 1MiB: must be at most --queue-high-bytes, which is 1000KiB',
     ],
     [['--burst', '0'], 'Cannot use --burst 0: must be at least 1 while --rate is 10000'],
-  ])('refuses the conflicting settings %j', (argv, message) => {
+  ])('loadConfig refuses the conflicting options %j', (argv, message) => {
     expect(() => load(argv)).toThrow(new UsageError(message));
   });
 
-  it('names an invalid variable', () => {
+  it('the error for an invalid environment variable contains its name', () => {
     expect(() => load([], { FLAGMETER_WORKERS: 'many' })).toThrow(
       'Cannot use --workers many (from FLAGMETER_WORKERS): must be a whole number from 1 to 64',
     );
@@ -104,12 +104,12 @@ describe('loadConfig', () => {
     ['{\n  "rate": 5\n  "data": "d"\n}', 'must be valid JSON (line 3, column 3: comma expected)'],
     ['{"rate": 5,}', 'must be valid JSON (line 1, column 12: property name expected)'],
     ['', 'must be valid JSON (line 1, column 1: value expected)'],
-  ])('refuses the file %j', (file, message) => {
+  ])('loadConfig refuses a configuration file with the content %j', (file, message) => {
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(message);
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(UsageError);
   });
 
-  it('an error does not quote a possible secret', () => {
+  it('an error of loadConfig does not quote a possible secret', () => {
     const secret = 'pa55word-of-mine';
     const tries = [
       () => load([`--password=${secret}`]),
@@ -135,7 +135,7 @@ describe('loadConfig', () => {
     }
   });
 
-  it('throws only a UsageError for any invalid input', () => {
+  it('loadConfig throws only a UsageError for any invalid input', () => {
     const option = fc.constantFrom(...settings.map((setting) => `--${setting.option}`));
     fc.assert(
       fc.property(fc.array(fc.oneof(option, fc.string())), fc.json(), (argv, file) => {

@@ -4,7 +4,7 @@ import { loadConfig, serviceLinksIn } from '../../src/serve/config/config.ts';
 import { load } from '../support/load-config.ts';
 
 describe('loadConfig', () => {
-  it('returns the defaults, and omits settings without a default', () => {
+  it('loadConfig returns the defaults, and omits settings without a default', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',
       existing: false,
@@ -66,31 +66,34 @@ describe('loadConfig', () => {
     [[], { FLAGMETER_EXISTING: 'false' }, '{"existing":true}', false],
     [['--config', 'c'], {}, '{"existing":true}', true],
     [['--config', 'c', '--existing'], {}, '{"existing":false}', true],
-  ])('reads a switch from %j, %j and the file %s', (argv, env, file, existing) => {
+  ])('loadConfig reads a switch from the options %j, the variables %j and the file %s', (argv, env, file, existing) => {
     expect(loadConfig({ argv, env, readFile: () => file }).existing).toBe(existing);
   });
 
-  it('returns a frozen object', () => {
+  it('loadConfig returns a frozen object', () => {
     expect(Object.isFrozen(load())).toBe(true);
   });
 
-  it('prefers an option to a variable, the file and the default, in this order', () => {
+  it('an option overrides a variable, which overrides the file, which overrides the default', () => {
     const file = { workers: 2, rate: 2, maxBody: 2_000 };
     const env = { FLAGMETER_WORKERS: '3', FLAGMETER_RATE: '3', FLAGMETER_CONFIG: 'f.json' };
     const config = load(['--workers', '4'], env, file);
     expect(config).toMatchObject({ workers: 4, rate: 3, maxBody: 2_000, batchPackets: 4_096 });
   });
 
-  it.each([['--workers', '8'], ['--workers=8'], ['--workers=3', '--workers', '8']])('reads %s %s', (...argv) => {
-    expect(load(argv).workers).toBe(8);
-  });
+  it.each([['--workers', '8'], ['--workers=8'], ['--workers=3', '--workers', '8']])(
+    'loadConfig reads the number of workers from the option %s',
+    (...argv) => {
+      expect(load(argv).workers).toBe(8);
+    },
+  );
 
-  it('accepts file keys in camelCase and as options', () => {
+  it('keys of a configuration file can be in camelCase or spelt as options', () => {
     const file = { 'grpc-listen': ':1', metricsListen: '[::1]:0' };
     expect(load(['--config=f.json'], {}, file)).toMatchObject({ grpcListen: ':1', metricsListen: '[::1]:0' });
   });
 
-  it('treats an empty variable as unset', () => {
+  it('loadConfig treats an empty environment variable as unset', () => {
     expect(load([], { FLAGMETER_WORKERS: '', PATH: '/bin' }).workers).toBe(1);
   });
 
@@ -105,13 +108,13 @@ describe('loadConfig', () => {
     'FLAGMETER_SERVICE_PORT_HTTP',
     'FLAGMETER_GRPC_PORT_8081_TCP_ADDR',
     'FLAGMETER_GRPC_SERVICE_HOST',
-  ])('ignores %s, which Kubernetes sets for a Service, and reports it', (name) => {
+  ])('the variable %s, which Kubernetes sets for a Service, is ignored and reported', (name) => {
     const env = { [name]: 'tcp://10.0.0.7:8080', FLAGMETER_SERVICE_SCOPE: 'flags' };
     expect(load([], env).serviceScope).toBe('flags');
     expect(serviceLinksIn(env)).toEqual([name]);
   });
 
-  it('ignores the variables of client commands', () => {
+  it('loadConfig ignores the variables of client commands', () => {
     const env = Object.fromEntries(Object.values(clientVariables).map((name) => [name, 'x']));
     expect(load([], env)).toEqual(load([]));
   });
@@ -121,7 +124,7 @@ describe('loadConfig', () => {
     ['100000KiB', 102_400_000],
     ['90MiB', 94_371_840],
     ['1GiB', 1_073_741_824],
-  ])('reads %s as %i bytes', (text, bytes) => {
+  ])('loadConfig reads the size %s as %i bytes', (text, bytes) => {
     expect(load(['--queue-high-bytes', text]).queueHighBytes).toBe(bytes);
     expect(load(['--config', 'f.json'], {}, { queueHighBytes: text }).queueHighBytes).toBe(bytes);
   });
@@ -132,25 +135,25 @@ describe('loadConfig', () => {
     [4, ['--metrics-listen', ':8082'], 2],
     [16, ['--metrics-listen', ':8082'], 8],
     [16, [], 0],
-  ])('a machine of %i cores with the options %j has %i front-end threads', (cores, argv, threads) => {
+  ])('a server with %i cores and the options %j has %i front-end threads', (cores, argv, threads) => {
     expect(loadConfig({ argv, env: {}, readFile: () => '', cores }).threads).toBe(threads);
   });
 
-  it('defaults the burst to twice the rate', () => {
+  it('the default burst is twice the rate', () => {
     expect(load(['--rate', '7']).burst).toBe(14);
     expect(load(['--rate', '0']).burst).toBe(0);
     expect(load(['--rate', '7', '--burst', '1']).burst).toBe(1);
   });
 
   it.each(['127.0.0.1:8080', ':8080', '[::1]:8080', '[fe80::1%eth0]:1', 'localhost:0', 'a-b.example:65535'])(
-    'accepts the address %s',
+    'the server accepts %s as a listen address',
     (address) => {
       expect(load(['--listen', address]).listen).toBe(address);
     },
   );
 
   it.each(['http://a', 'https://a.example:8443/base/path', 'http://[::1]:8080', 'http://127.0.0.1'])(
-    'accepts the URL %s',
+    'the server accepts %s as a public URL',
     (url) => {
       expect(load(['--auth-url', url]).authUrl).toBe(url);
     },

@@ -24,7 +24,7 @@ test('a front-end thread that fails stops the process, and the log has the reaso
   ]);
 });
 
-test('no thread is started without a listener to join', async () => {
+test('no front-end thread is started if there is no shared listener', async () => {
   const workerFile = () => {
     throw new Error('a thread is started');
   };

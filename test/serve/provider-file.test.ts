@@ -7,7 +7,7 @@ import { freshDirectory } from '../support/binary.ts';
 
 const entry = { id: 'corp', name: 'Corp', issuer: 'https://login.example', clientId: 'flagmeter' };
 
-/** Reads a file with this text, or these providers, next to the file `secret`. */
+/** Reads a provider file that contains a text or some providers. The file `secret` is in the same directory. */
 function read(content: string | readonly unknown[], secret = 'the secret\n') {
   const directory = freshDirectory();
   writeFileSync(join(directory, 'secret'), secret);
@@ -16,12 +16,12 @@ function read(content: string | readonly unknown[], secret = 'the secret\n') {
   return readProviderFile({ identityProviders: file, issuerAllowPrivate: false }, { now: () => 7 });
 }
 
-test('a configuration without a file has no providers', () => {
+test('a configuration without a provider file has no providers', () => {
   const settings = { issuerAllowPrivate: false };
   expect(readProviderFile(settings, { now: () => 7 })).toEqual({ file: '', providers: [] });
 });
 
-test('a file has providers with the defaults of the API, and a secret next to it', () => {
+test('a provider file has providers with the defaults of the API, and a secret in another file', () => {
   const { file, providers } = read([
     { ...entry, clientSecretFile: 'secret', createUsers: true },
     { ...entry, id: 'other' },
@@ -61,7 +61,7 @@ describe('readProviderFile', () => {
       /providers\[0\] \(corp\): clientSecretFile \/.*\/none cannot be read \(ENOENT\)/.source,
     ],
     ['21 entries', Array.from({ length: 21 }, () => entry), 'providers must have at most 20 entries'],
-  ])('refuses %s', (_what, content, message) => {
+  ])('readProviderFile refuses %s', (_what, content, message) => {
     const attempt = () => read(content);
     expect(attempt).toThrow(UsageError);
     expect(attempt).toThrow(/^Cannot use --identity-providers \/.*providers\.json: /);
@@ -69,7 +69,7 @@ describe('readProviderFile', () => {
     expect(attempt).not.toThrow('hidden');
   });
 
-  test('refuses an empty secret', () => {
+  test('readProviderFile refuses an empty client secret', () => {
     expect(() => read([{ ...entry, clientSecretFile: 'secret' }], '\n')).toThrow(
       'clientSecret must have 1 to 1024 characters',
     );

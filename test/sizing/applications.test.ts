@@ -3,7 +3,7 @@ import { findDifference } from '../../src/bench/workload.ts';
 
 const counts = (checks: number) => new Map([['a/on', [checks, 1, 0]]]);
 
-it('finds no difference in equal counts', () => {
+it('a bench finds no difference in equal counts', () => {
   expect(findDifference(counts(5), counts(5), 0)).toBeUndefined();
 });
 
@@ -12,11 +12,11 @@ it.each([
   ['a packet that counted twice', counts(5), counts(6), 0],
   ['a series that is missing', counts(5), new Map(), 0],
   ['a series that nobody sent', new Map(), counts(5), 0],
-  ['a lost packet beside unanswered ones', counts(5), counts(4), 3],
-])('reports %s', (_, expected, counted, uncertain) => {
+  ['a lost packet next to unanswered packets', counts(5), counts(4), 3],
+])('a bench reports %s as a difference', (_, expected, counted, uncertain) => {
   expect(findDifference(expected, counted, uncertain)).toMatch(/^a\/on: acknowledged/);
 });
 
-it('accepts more packets than were acknowledged if some packets got no response', () => {
+it('a bench accepts more packets than were acknowledged if some packets got no response', () => {
   expect(findDifference(counts(5), counts(6), 1)).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { measured } from './measurements.ts';
 
 const threads = (...cores: readonly ThreadCpu[]) => ({ threads: cores });
 
-it('counts the cores that all processes of the machine used', () => {
+it('a bench counts the cores that all processes of the machine used', () => {
   const cores = busyCores({ busy: 100, idle: 900 }, { busy: 400, idle: 1_000 }, 8);
   expect(cores).toBe(6);
   expect(busyCores({ busy: 1, idle: 1 }, { busy: 1, idle: 1 }, 8)).toBe(0);
@@ -44,6 +44,6 @@ it.each<[string, Partial<Measurement>, number, string]>([
   ['idle threads during commits', { ...threads({ role: 'main', cores: 0.2 }), commitShare: 0.9 }, 8, 'disk'],
   ['idle threads and an idle disk', { ...threads({ role: 'main', cores: 0.2 }), commitShare: 0.2 }, 8, 'waiting'],
   ['helper threads of the runtime, which share the cores', threads({ role: 'other', cores: 2.5 }), 8, 'waiting'],
-])('names the bottleneck of %s', (_, given, cores, limit) => {
+])('a bench detects the bottleneck of %s', (_, given, cores, limit) => {
   expect(findBottleneck(measured(given), cores)).toMatchObject({ limit });
 });

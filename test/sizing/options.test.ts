@@ -8,7 +8,7 @@ import { bench } from '../../src/commands/entries/bench.ts';
 const read = (argv: readonly string[], own = true) => sweepOptions(readGiven(bench, argv), own);
 
 describe('the options of a sweep', () => {
-  it('each list begins with the default of the server, and a sweep takes at most four minutes', () => {
+  it("each list of a sweep begins with the server's default, and a sweep takes at most four minutes", () => {
     const options = read(['--threads', '1,0,2']);
     expect(options.values).toEqual({
       threads: [1, 0, 2],
@@ -19,7 +19,7 @@ describe('the options of a sweep', () => {
     expect(planSweep(options).expectedSeconds).toBeLessThanOrEqual(240);
   });
 
-  it('lists have no repetitions, and the connections are sorted', () => {
+  it('the lists of a sweep have no repetitions, and the connections are sorted', () => {
     const { values, connections } = read(['--workers', '4,4,1', '--connections', '64,8,64']);
     expect(values.workers).toEqual([4, 1]);
     expect(connections).toEqual([8, 64]);
@@ -38,7 +38,7 @@ describe('the options of a sweep', () => {
     [['--connections', '1,2,3,4,5,6,7,8,9'], 'at most 8 values'],
     [['--time', '3601'], '--time 3601: must be'],
     [['--time', '1.5'], '--time 1.5: must be'],
-  ])('refuse %j', (argv, message) => {
+  ])('a sweep refuses the options %j', (argv, message) => {
     const reading = () => read(argv);
     expect(reading).toThrow(UsageError);
     expect(reading).toThrow(message);

@@ -15,7 +15,7 @@ const two: Combination = { ...base, threads: 2 };
 const at = (combination: Combination, packetsPerSecond: number) => measured({ combination, packetsPerSecond });
 
 describe('the candidate', () => {
-  it('combines the fastest value of each dimension', () => {
+  it('the candidate combines the fastest value of each dimension', () => {
     const delayed = { ...base, 'commit-delay': 5 };
     const all = [at(base, 50), at(two, 80), at({ ...base, threads: 4 }, 70), at(delayed, 60)];
     expect(chooseCandidate(all, base)).toEqual({ threads: 2, 'commit-delay': 5 });
@@ -31,7 +31,7 @@ describe('the candidate', () => {
     for (const other of [failed, wrong]) expect(chooseCandidate([at(base, 50_000), ...other], base)).toEqual(base);
   });
 
-  it('ignores stages with fewer connections and open loops', () => {
+  it('the candidate ignores stages with fewer connections or a fixed rate', () => {
     const fewer = measured({ combination: two, connections: 16, packetsPerSecond: 90_000 });
     const open = measured({ combination: two, share: 0.5, packetsPerSecond: 90_000 });
     expect(chooseCandidate([at(base, 50_000), fewer, open], base)).toEqual(base);
@@ -47,17 +47,17 @@ describe('the recommendation', () => {
     expect(chosen).toEqual({ median: 69, lowest: 68, highest: 70, count: 2 });
   });
 
-  it('the base is recommended if the stages of the base and of the candidate overlap', () => {
+  it('the base is recommended if its stages overlap with the stages of the candidate', () => {
     const { settings, reason } = recommend([at(base, 50), at(two, 70), at(base, 60), at(two, 58)], base, two);
     expect(settings).toEqual({});
     expect(reason).toBe('The gain of threads 2 is within the noise.');
   });
 
-  it('the base is recommended if the candidate was measured once', () => {
+  it('the base is recommended if the candidate was measured only once', () => {
     expect(recommend([at(base, 50), at(two, 70)], base, two).settings).toEqual({});
   });
 
-  it('omits stages that other processes disturbed', () => {
+  it('the recommendation ignores stages that other processes disturbed', () => {
     const slow = [30, 31].map((rate) => measured({ packetsPerSecond: rate, isDisturbed: true }));
     const all = [at(base, 70), ...slow, at(two, 60), at(two, 61)];
     expect(chooseCandidate(all, base)).toEqual(base);
@@ -66,7 +66,7 @@ describe('the recommendation', () => {
     expect(recommend(slow, base, two).reason).toMatch(/^Each stage of the base failed/);
   });
 
-  it('never recommends a gain below 3 %, or below the spread of the base', () => {
+  it('the recommendation requires a gain of 3 %, and a gain above the spread of the base', () => {
     const rates = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 2, maxLength: 6 });
     fc.assert(
       fc.property(rates, rates, (usual, other) => {
@@ -84,7 +84,7 @@ describe('the commit delay that saves writes', () => {
   const open = (delay: number, share: number, bytesPerPacket: number) =>
     measured({ combination: { ...base, 'commit-delay': delay }, share, bytesPerPacket, p50: 1 + delay });
 
-  it('the delay with the largest saving at each load is recommended', () => {
+  it('the commit delay with the largest saving at each load is recommended', () => {
     const all = [
       ...[open(0, 0.5, 1_000), open(0, 0.8, 500)],
       ...[open(2, 0.5, 700), open(2, 0.8, 350)],
@@ -97,7 +97,7 @@ describe('the commit delay that saves writes', () => {
     });
   });
 
-  it('no delay is recommended if it saves little at one load, or if the written bytes are unknown', () => {
+  it('no commit delay is recommended if it saves little at one load, or if the written bytes are unknown', () => {
     expect(
       findSaving([measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)], base),
     ).toBeUndefined();
@@ -109,7 +109,7 @@ describe('the sustained rate', () => {
   const open = (offered: number, more: object = {}) =>
     measured({ share: 0.8, offered, packetsPerSecond: offered, bytesPerPacket: 500, ...more });
 
-  it('the highest rate with all responses in time is sustained, with the writes of a day', () => {
+  it('the sustained rate is the highest rate with all responses in time, and has the writes of a day', () => {
     const all = [
       measured(),
       open(10_000),

@@ -13,22 +13,22 @@ const all = [
 describe('the report', () => {
   const page = reportHtml(conclude({ measurements: all, candidate: undefined }, base, machine, [], true));
 
-  it('escapes every text', () => {
+  it('the report of a bench escapes every text', () => {
     expect(page).toContain('&lt;b&gt;CPU&lt;/b&gt;');
     expect(page).not.toMatch(/<b>|<script/);
   });
 
-  it('loads nothing', () => {
+  it('the report of a bench loads nothing from elsewhere', () => {
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/\b(src|href)=|url\(|@import/);
   });
 
-  it('names the bottleneck, and draws a bar for each stage', () => {
+  it('the report of a bench shows the bottleneck, and draws a bar for each stage', () => {
     expect(page).toContain('Bottleneck: main');
     expect(page.match(/class="row"/g)).toHaveLength(3);
   });
 
-  it('a report without stages is a whole page', () => {
+  it('the report of a bench without stages is a complete page', () => {
     expect(reportHtml(conclude({ measurements: [], candidate: undefined }, base, machine, [], true))).toContain(
       '</html>',
     );

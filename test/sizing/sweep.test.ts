@@ -12,7 +12,7 @@ const options: SweepOptions = {
 };
 
 describe('the plan of a sweep', () => {
-  it('measures the base first, with each number of connections and over each transport', () => {
+  it('a sweep measures the base first, with each number of connections and over each transport', () => {
     const [first] = planSweep(options).runs;
     expect(first?.combination).toEqual({ threads: 1, 'commit-delay': 0 });
     const stages = first?.stages.map(({ transport, connections, share = 1 }) => [transport, connections, share]);
@@ -27,7 +27,7 @@ describe('the plan of a sweep', () => {
     ]);
   });
 
-  it('varies one dimension at a time, then repeats the recommended settings and the base alternately', () => {
+  it('a sweep varies one dimension at a time, and then repeats the recommended settings and the base alternately', () => {
     expect(planSweep(options).runs.map(({ combination }) => combination)).toEqual([
       { threads: 1, 'commit-delay': 0 },
       { threads: 0, 'commit-delay': 0 },
@@ -38,11 +38,11 @@ describe('the plan of a sweep', () => {
     ]);
   });
 
-  it('the plan has one run of one combination if no value differs from the base', () => {
+  it('a sweep has one run of one combination if no value differs from the base', () => {
     expect(planSweep({ ...options, values: { threads: [2] } }).runs).toHaveLength(1);
   });
 
-  it('keeps within the total time, regardless of the measurements', () => {
+  it('a sweep keeps its total time limit, whatever the measurements', () => {
     const list = fc.uniqueArray(fc.integer({ min: 0, max: 64 }), { minLength: 1, maxLength: 8 });
     const values = fc.record(Object.fromEntries(dimensions.map((name) => [name, list])), { requiredKeys: [] });
     const connections = fc.uniqueArray(fc.integer({ min: 1, max: 512 }), { minLength: 1, maxLength: 8 });

@@ -28,24 +28,24 @@ const all = [
 describe('the tables of stages', () => {
   const text = tablesText(all, base, screen);
 
-  it('the tables have units in lower case', () => {
+  it('the tables of stages have units in lower case', () => {
     expect(text).toContain('JOURNAL µs');
     expect(text).toContain('GENERATOR P99 ms');
     expect(text).not.toMatch(/[\u039c\u03bc]|\bMS\b/);
   });
 
-  it('the tables fit into 100 columns', () => {
+  it('the tables of stages fit into 100 columns', () => {
     for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(mostWidth);
     for (const whole of ['http, 50 %', '1.2, disturbed']) expect(text).toContain(whole);
     for (const title of ['SETTINGS', 'GENERATOR P99 ms', 'BYTES/PACKET', 'COUNTS']) expect(text).toContain(title);
   });
 
-  it('the tables number their stages', () => {
+  it('the tables of stages number their stages', () => {
     expect(text.match(/^1 /gm)).toHaveLength(3);
     expect(text.match(/^2 /gm)).toHaveLength(3);
   });
 
-  it('the tables show the share of the generator at a fixed rate only', () => {
+  it('the tables of stages show the share of the generator only at a fixed rate', () => {
     const [first, second] = text.split('\n').filter((line) => /^[12] /.test(line));
     expect(first).toMatch(/ -$/);
     expect(second).toMatch(/ 1\.3$/);
@@ -53,7 +53,7 @@ describe('the tables of stages', () => {
 });
 
 describe('the text of a bench', () => {
-  it('counts have a singular and a plural', () => {
+  it('the text of a bench uses singular and plural forms for counts', () => {
     expect([formatCount(1, 'run'), formatCount(2, 'stage'), formatCount(0, 'run')]).toEqual([
       '1 run',
       '2 stages',
@@ -61,14 +61,14 @@ describe('the text of a bench', () => {
     ]);
   });
 
-  it('the text has at most 100 columns', () => {
+  it('the text of a bench has at most 100 columns', () => {
     const lines = paragraph('word '.repeat(60).trim()).trimEnd().split('\n');
     expect(lines).toHaveLength(4);
     for (const line of lines) expect(line).toMatch(/^ {2}\S.{0,97}$/);
     expect(paragraph(`a ${'b'.repeat(200)} c`)).toBe(`  a\n  ${'b'.repeat(200)}\n  c\n`);
   });
 
-  it('the text states the sustained rate without the delays of the generator, and the size of these delays', () => {
+  it("the text of a bench states the sustained rate without the generator's delays, and these delays", () => {
     const machine = { version: '1.2.3', cores: 2, processor: 'CPU', memory: 2 ** 33, at: 0 };
     const open = measured({
       share: 0.5,

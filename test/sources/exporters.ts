@@ -20,7 +20,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 /** Encodings of requests over HTTP, and gRPC. */
 export type Encoding = 'protobuf' | 'json' | 'grpc';
 
-/** A provider of an SDK. */
+/** A provider of an OpenTelemetry SDK. */
 export interface Sdk {
   forceFlush(): Promise<void>;
   shutdown(): Promise<void>;
@@ -36,11 +36,11 @@ const resource = resourceFromAttributes({
   'deployment.environment.name': 'production',
 });
 
-/** Exporters send when they are flushed or shut down, or a batch is full. */
+/** Delay of exports, so long that exporters send only when they are flushed or shut down, or when a batch is full. */
 const scheduledDelayMillis = 3_600_000;
 const of = (flag: string): Attributes => ({ 'feature_flag.key': flag, 'feature_flag.result.variant': 'on' });
 
-const timeoutMillis = 120_000; // A slow machine must not end the repetitions.
+const timeoutMillis = 120_000; // Long enough that exporters do not stop repeating requests on a slow machine.
 
 /** The configuration of an exporter over HTTP. Protobuf is compressed, JSON is not. */
 function createHttpConfig(address: string, key: string, signal: string, encoding: Encoding) {
@@ -79,7 +79,7 @@ export function openTraces(address: string, key: string, encoding: Encoding): Ba
   return new BasicTracerProvider({ resource, spanProcessors: [processor], forceFlushTimeoutMillis: 120_000 });
 }
 
-/** @param encoding sums are of delta temporality as JSON, else cumulative */
+/** @param encoding determines the temporality of sums, too: delta for JSON, and cumulative otherwise */
 export function openMetrics(address: string, key: string, encoding: Encoding): MeterProvider {
   const { CUMULATIVE, DELTA } = AggregationTemporality;
   const temporalityPreference = encoding === 'json' ? DELTA : CUMULATIVE;

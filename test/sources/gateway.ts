@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /**
- * A fault of a request on its way. `lose the answer`: the service has counted it, and the sender does not learn that.
+ * A network fault of a request. With `lose the answer`, the service gets the request, but the sender gets no response.
  */
 export type Fault = 'reset' | 503 | 429 | 404 | 'lose the answer';
 

@@ -31,8 +31,8 @@ function openSdks(http: string, key: string) {
 }
 
 /**
- * Evaluates flags of each type with a hook, within a span. @param name of the hook, with which the names of the flags
- * begin
+ * Evaluates flags of each type with a hook, within a span.
+ * @param name name of the hook, which is the prefix of the flag names
  */
 async function evaluate(name: string, hook: Hook): Promise<void> {
   const client = OpenFeature.getClient().addHooks(hook);

@@ -38,8 +38,8 @@ interface Sender extends Evaluator {
 const overHttp: readonly Encoding[] = ['protobuf', 'json'];
 
 /**
- * Opens a sender of each signal in each encoding. @param address destination of the exports @param fields of their
- * applications
+ * Opens a sender of each signal in each encoding.
+ * @param address destination of the exports @param fields fields of the senders' applications
  */
 async function openSenders(
   address: string,
@@ -88,7 +88,7 @@ function watchRepetitions(): { count: number } {
 }
 
 describe("OpenTelemetry's exporters", () => {
-  test('count each evaluation once in several batches, and when the service shuts down', async () => {
+  test('evaluations in several batches, and before a shutdown of the sender, are counted once', async () => {
     const overGrpc = await openSenders(service.grpc, { rate: 0 }, ['grpc']);
     const senders = [...(await openSenders(service.http)), ...overGrpc];
     evaluate(senders, 1200);
@@ -98,7 +98,7 @@ describe("OpenTelemetry's exporters", () => {
     await expectChecks(senders, 1234);
   });
 
-  test('count each evaluation once after a reset and 503', async () => {
+  test('evaluations that an exporter sends again after a reset or a 503 are counted once', async () => {
     const left = new Map<string, Fault[]>();
     const chooseFault = ({ headers }: IncomingMessage) => left.get(headers.authorization!)?.shift();
     const gateway = await Gateway.open(service.http, { chooseFault });
@@ -112,8 +112,8 @@ describe("OpenTelemetry's exporters", () => {
     await expectChecks(senders, 7);
   });
 
-  /** Exporters for gRPC do not repeat a refused call. */
-  test('count each evaluation once above the rate of their application', async () => {
+  /** Exporters for gRPC are excluded, because they do not repeat a refused call. */
+  test('evaluations that an exporter sends again after a refusal by the rate limit are counted once', async () => {
     const senders = await openSenders(service.http, { rate: 1, burst: 1 });
     evaluate(senders, 5);
     await flush(senders);
@@ -127,7 +127,7 @@ describe("OpenTelemetry's exporters", () => {
     }
   });
 
-  test('count each evaluation once when the server is killed before its response, and is unreachable for a while', async () => {
+  test('evaluations are counted once if the server is killed before its response and restarted later', async () => {
     const repetitions = watchRepetitions();
     const answered = new Set<string>();
     const chooseFault = ({ headers }: IncomingMessage) => {

@@ -6,7 +6,7 @@ import { manage, token, usage } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 import { type Fault, Gateway } from './gateway.ts';
 
-/** The published SDK for Node as the sender, with a network that loses requests and responses. */
+/** Unleash's published SDK for Node as the sender, with a network that loses requests and responses. */
 
 const authorization = `default:production.${'f'.repeat(56)}`;
 
@@ -93,7 +93,7 @@ test.each<[string, Fault[]]>([
   ['503 and 429', [503, 429]],
   ['a token that is not adopted yet', [404]],
   ['lost responses between refusals', ['lose the answer', 503, 'lose the answer', 'reset', 'lose the answer']],
-])('the SDK for Node counts once with %s', async (_, faults) => {
+])("checks of Unleash's SDK for Node are counted once with %s", async (_, faults) => {
   const service = await startLocal();
   const shop = await adoptToken(service);
   const left = [...faults];
@@ -101,7 +101,7 @@ test.each<[string, Fault[]]>([
   const sdk = startSdk(url);
   await once(sdk, 'ready');
   let checked = 0;
-  // Checks between the reports too, so that each bucket has more than the previous bucket.
+  // Checks flags between the reports, too, so that each bucket has more checks than the previous bucket.
   while (left.length > 0 || checked === 0) {
     check(sdk);
     checked += 1;
@@ -123,7 +123,7 @@ test.each<[string, Fault[]]>([
   await service.stop();
 });
 
-test('the SDK for Node counts once across a restart of the server', async () => {
+test("checks of Unleash's SDK for Node are counted once across a restart of the server", async () => {
   const first = await startLocal();
   const shop = await adoptToken(first);
   const faults: Fault[] = ['lose the answer'];

@@ -3,28 +3,28 @@ import type { StartedProcess } from './binary.ts';
 import { patienceMs } from './patience.ts';
 import type { Prometheus } from './prometheus.ts';
 
-/** Options for a separate listener of the metrics. */
+/** Options for a separate listener of `GET /metrics`. */
 export const ops = ['--ops-listen', '127.0.0.1:0'];
 
-/** Returns HOST:PORT of this listener, from the ready line. */
+/** Returns HOST:PORT of the separate metrics listener, from the ready line. */
 export const findOpsAddress = ({ line }: StartedProcess) => /\bops=(\S+)/.exec(line)![1]!;
 
-/** A fault of an executable, and the alerts that must fire. */
+/** A fault of an executable, and the alerts that the fault must trigger. */
 export interface Fault {
   readonly what: string;
   readonly alerts: readonly string[];
-  /** HOST:PORT of its metrics. */
+  /** Returns HOST:PORT of the executable's metrics. */
   target(): string;
-  /** Starts the fault. The returned function ends it. */
+  /** Starts the fault. */
   provoke(): Promise<unknown>;
-  /** Called repeatedly until the alerts fire. */
+  /** Continues the fault. It is called repeatedly until the alerts fire. */
   goOn?(): Promise<unknown>;
 }
 
-/** A scrape and an evaluation take a second each. */
+/** Prometheus needs a second for a scrape, and another for an evaluation. */
 const often = { interval: 500 };
 
-/** Tests that its alerts fire after the fault, and not before. @param longMs time that an alert needs */
+/** Tests that the alerts of a fault fire after it, and not before. @param longMs time that an alert needs */
 export async function expectAlerts(prometheus: Prometheus, fault: Fault, longMs = 0): Promise<void> {
   const firing = async () => {
     const all = await prometheus.firingAt(fault.target());
@@ -41,7 +41,7 @@ export async function expectAlerts(prometheus: Prometheus, fault: Fault, longMs 
   await vi.waitFor(fires, { ...often, timeout: patienceMs + longMs });
 }
 
-/** Tests faults of different services simultaneously. */
+/** Tests faults of several services at the same time. */
 export function testAtOnce(prometheus: () => Prometheus, faults: readonly Fault[], longMs = 0): void {
   test.concurrent.each(faults.map((fault) => [fault.what, fault] as const))(
     '%s',

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** The options with which a button of a page calls the browser's WebAuthn API. */
+/** Options with which a page calls the browser's WebAuthn API. */
 export interface AskedOptions {
   readonly challenge: string;
   readonly rpId?: string;
@@ -8,21 +8,21 @@ export interface AskedOptions {
   readonly user?: { readonly id: string };
 }
 
-/** Deviations from the correct response. */
+/** Deviations from a correct response. */
 export interface ResponseChanges {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
   readonly userHandle?: string;
-  /** True if the device verifies its user; true by default. */
+  /** False if the device does not verify its user; true by default. */
   readonly verified?: boolean;
   readonly counter?: number;
-  /** Further members of the client data. */
+  /** Additional members of the client data. */
   readonly clientData?: Readonly<Record<string, unknown>>;
-  /** Bits of the flags that are inverted. */
+  /** Bits of the flags to invert. */
   readonly flippedFlags?: number;
-  /** Bytes after the authenticator data. */
+  /** Additional bytes after the authenticator data. */
   readonly trailing?: Buffer;
   /** The attestation statement and its format; by default, no attestation. */
   readonly attestation?: readonly [format: string, statement: Map<string, unknown>];
@@ -34,10 +34,10 @@ export type FormFields = Readonly<Record<string, string>>;
 /** The flags of the authenticator data (WebAuthn §6.1). */
 export const flags = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64 } as const;
 
-/** A software authenticator with one passkey, which responds to the pages like a browser and a device. */
+/** A software authenticator with one passkey. It responds to pages as a browser and a device do together. */
 export class Authenticator {
   readonly id: Buffer;
-  /** Signature counter of the last response; stays 0 if it started so. */
+  /** Signature counter of the last response. A counter that starts at 0 stays 0. */
   counter: number;
   readonly #origin: string;
   readonly #key: KeyObject;
@@ -115,7 +115,7 @@ function text(bytes: Buffer): string {
   return bytes.toString('base64url');
 }
 
-/** A COSE key for ES256 (RFC 9053 §7.1.1). */
+/** Encodes a public key as a COSE key for ES256 (RFC 9053 §7.1.1). */
 function encodeCoseKey(key: KeyObject): Buffer {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   const coordinates = [x, y].map((each) => Buffer.from(each, 'base64url'));
@@ -130,7 +130,7 @@ function encodeCoseKey(key: KeyObject): Buffer {
   );
 }
 
-/** CBOR (RFC 8949) of small integers, texts, bytes, arrays and maps. */
+/** Encodes small integers, texts, bytes, arrays and maps as CBOR (RFC 8949). */
 function cbor(value: unknown): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);

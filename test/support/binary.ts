@@ -10,7 +10,7 @@ import { patienceMs } from './patience.ts';
 /** The executable that `npm run build` creates. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
 
-/** The end of a process. */
+/** The end of a process: its exit code or the signal. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -18,12 +18,12 @@ export interface Exit {
 
 /** A process that has printed its ready line. */
 export interface StartedProcess {
-  /** `HOST:PORT` of its HTTP listener, and of the metrics host, which can have its own listener. */
+  /** `HOST:PORT` of the HTTP listener, and of the metrics host, which can have a listener of its own. */
   readonly http: string;
   readonly metrics: string;
   readonly line: string;
   readonly pid: number;
-  /** Standard error so far. */
+  /** Returns the standard error so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly exit: Promise<Exit>;
@@ -38,12 +38,12 @@ export interface Binary extends StartedProcess {
 }
 
 export interface BinaryOptions {
-  /** Data directory; by default a fresh directory that `cleanUp` removes. */
+  /** Data directory; by default a new directory that `cleanUp` removes. */
   readonly data?: string;
-  /** Additional arguments of `serve`, after the default arguments. */
+  /** Additional arguments of `serve`. They follow the default arguments. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** An executable other than `dist/flagmeter`. */
+  /** Path of an executable other than `dist/flagmeter`. */
   readonly binary?: string;
 }
 
@@ -56,11 +56,11 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** Processes that are started and have not ended. */
+/** Processes that were started and have not ended. */
 export const running = new Set<ChildProcess>();
 const directories = new Set<string>();
 
-/** Makes an empty temp directory, which `cleanUp` removes. */
+/** Creates an empty temp directory that `cleanUp` removes. */
 export function freshDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-'));
   directories.add(directory);
@@ -70,7 +70,7 @@ export function freshDirectory(): string {
 const closers = new Set<() => Promise<unknown>>();
 
 /**
- * Closes something after the tests of the file, unless it was closed before. @returns a function that closes it once
+ * Registers something to close after the tests of the file. @returns a function that closes it earlier, and only once
  */
 export function closing(close: () => Promise<unknown>): () => Promise<void> {
   const once = async () => {
@@ -80,7 +80,7 @@ export function closing(close: () => Promise<unknown>): () => Promise<void> {
   return once;
 }
 
-/** Closes what is open, latest first, and cleans up. Vitest calls it after each test file. */
+/** Closes everything that is open, the latest first, and cleans up. Vitest calls it after each test file. */
 export async function closeAll(): Promise<void> {
   try {
     for (const close of [...closers].reverse()) await close();
@@ -99,7 +99,7 @@ export function cleanUp(): void {
 
 process.once('exit', cleanUp);
 
-/** @throws {Error} if the executable is missing, with the command that builds it */
+/** @throws {Error} if the executable is missing; the message contains the command that builds it */
 export function requireBinary(binary = binaryPath): string {
   if (!existsSync(binary)) throw new Error(`${binary} is missing: run \`npm run build\` first`);
   return binary;
@@ -119,7 +119,7 @@ export async function prepare(data: string, binary = binaryPath): Promise<Creden
 
 /**
  * Starts `flagmeter serve` in an empty working directory on free ports, and waits until it is ready.
- * @throws {Error} if it exits or times out instead, with its stderr
+ * @throws {Error} with its standard error, if it exits or times out before that
  */
 export async function startBinary(options: BinaryOptions = {}): Promise<Binary> {
   const binary = requireBinary(options.binary);
@@ -133,7 +133,7 @@ export async function startBinary(options: BinaryOptions = {}): Promise<Binary> 
 
 /**
  * Starts any process that prints `… ready http=HOST:PORT …` as a line on stdout, and waits for that line.
- * @throws {Error} if it exits or times out instead, with its stderr
+ * @throws {Error} with its standard error, if it exits or times out before that
  */
 export async function startProcess(
   command: string,
@@ -173,13 +173,13 @@ export async function startProcess(
     };
   } catch (error) {
     child.kill('SIGKILL');
-    // Vitest would take the frames of the process's stack for its own, and fail to open their files.
+    // Vitest would mistake the process's stack frames for its own, and fail to open their files.
     const output = errors.replace(/^ +at /gm, '| at ');
     throw new Error(`${command} did not get ready: ${(error as Error).message}\n${output}`);
   }
 }
 
-/** The environment without `FLAGMETER_…` variables, which the service would read. */
+/** Returns the environment without `FLAGMETER_…` variables, which the service would read. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FLAGMETER_')));
 }
@@ -202,13 +202,13 @@ function readyLine(child: ChildProcess, exit: Promise<Exit>): Promise<string> {
   });
 }
 
-/** Stops a process as an operator would, and waits until it is gone. */
+/** Stops a process with a signal, as an operator would, and waits until it has ended. */
 export async function stop(started: StartedProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
   started.kill(signal);
   return started.exit;
 }
 
-/** @returns an access token for the management API @throws {Error} unless the response is 200 */
+/** Requests an access token for the management API. @throws {Error} unless the status is 200 */
 export async function token(http: string, credentials: Credentials): Promise<string> {
   const response = await fetch(`http://${http}/connect/token`, {
     method: 'POST',
@@ -223,7 +223,7 @@ export async function token(http: string, credentials: Credentials): Promise<str
   return access_token;
 }
 
-/** @param fields at least `name` @returns the application's id @throws {Error} unless the response is 201 */
+/** @param fields at least `name` @returns the application's id @throws {Error} unless the status is 201 */
 export async function createApplication(
   http: string,
   accessToken: string,
@@ -234,7 +234,7 @@ export async function createApplication(
   return id;
 }
 
-/** @returns the new key: its `id`, and its text as `key` @throws {Error} unless the response is 201 */
+/** @returns the new key: its `id`, and its text as `key` @throws {Error} unless the status is 201 */
 export async function createKey(
   http: string,
   accessToken: string,
@@ -245,7 +245,7 @@ export async function createKey(
   return (await manage(http, accessToken, 'POST', path, 201, { type })) as { id: string; key: string };
 }
 
-/** The fields of a usage report that benchmarks and tests read. */
+/** The fields of a usage report that tests and benchmarks read. */
 export interface UsageReport {
   readonly features: readonly {
     readonly feature: string;
@@ -272,7 +272,7 @@ export interface UsageQuery {
   readonly feature?: string;
 }
 
-/** Reads the usage report. @throws {Error} unless the response is 200 */
+/** Reads the usage report. @throws {Error} unless the status is 200 */
 export async function usage(
   http: string,
   accessToken: string,
@@ -293,7 +293,7 @@ export async function usage(
 /**
  * Calls the management API.
  * @returns the parsed response; `undefined` if it is empty
- * @throws {Error} unless the response has the status `expected`
+ * @throws {Error} unless the status is `expected`
  */
 export async function manage(
   http: string,
@@ -311,7 +311,7 @@ export async function manage(
   return read(response, expected);
 }
 
-/** Posts JSON. A text is sent unchanged. @returns the status */
+/** Sends JSON in a POST request. A text is sent unchanged. @returns the status */
 export async function postJson(
   url: string,
   body: unknown,

@@ -10,12 +10,12 @@ const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.
 /** Time limit for a response, ms. */
 const patience = 1_000;
 
-/** The header that the proxy trusts when a request has a length and chunks. */
+/** The header that the proxy trusts if a request has both a length and chunks. */
 export type Belief = 'length' | 'chunks';
 
 /**
- * A defective proxy: it accepts malformed lengths and chunked codings, forwards every byte unchanged,
- * and sends the requests of all clients over one connection. It denies `/swagger/`.
+ * A defective proxy. It accepts malformed lengths and chunks, forwards every byte unchanged, and sends the requests of
+ * all clients over one connection. It denies paths below `/swagger/`.
  */
 export async function startCarelessProxy(http: string, belief: Belief): Promise<RunningProxy> {
   const upstream = new Upstream(Number(http.split(':')[1]));
@@ -55,7 +55,7 @@ function serve(client: TLSSocket, upstream: Upstream, belief: Belief): void {
 
 const denied = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n';
 
-/** The end of the first request, as this proxy sees it; `undefined` until it has arrived. */
+/** Returns where the first request ends according to this proxy; `undefined` if the request is not complete. */
 function findEnd(text: string, belief: Belief): number | undefined {
   const body = text.indexOf('\r\n\r\n') + 4;
   if (body < 4) return undefined;
@@ -70,13 +70,13 @@ function findEnd(text: string, belief: Belief): number | undefined {
   return end <= text.length ? end : undefined;
 }
 
-/** The final response, after any 1xx. */
+/** Reads the final response. Responses with status 1xx are skipped. */
 async function readFinalResponse(client: RawClient, method: string): Promise<RawResponse> {
   const response = await client.read(method);
   return response.status < 200 ? readFinalResponse(client, method) : response;
 }
 
-/** The only connection to the service. */
+/** The only connection from the proxy to the service. */
 class Upstream {
   readonly #port: number;
   #client: RawClient | undefined;
@@ -86,7 +86,7 @@ class Upstream {
     this.#port = port;
   }
 
-  /** Sends a request after the responses to earlier requests. @returns the next response on the connection */
+  /** Sends a request after the responses to all earlier requests. @returns the next response on the connection */
   send(request: string): Promise<string> {
     const response = this.#lastExchange.then(() => this.#exchange(request));
     this.#lastExchange = response;
@@ -105,13 +105,13 @@ class Upstream {
     return `HTTP/1.1 ${status} x\r\nContent-Length: ${body.length}\r\n\r\n${body.toString('latin1')}`;
   }
 
-  /** Sends a request on another connection if the kept connection was closed before. */
+  /** Sends a request. Uses a new connection if the existing one was already closed. */
   async #askAnew(request: string): Promise<RawResponse | undefined> {
     this.#client = await RawClient.open(this.#port);
     return this.#ask(this.#client, request);
   }
 
-  /** Drops the connection if there is no response in time, or the response closes it. */
+  /** Sends a request. Drops the connection if the response does not arrive in time, or closes it. */
   async #ask(client: RawClient, request: string): Promise<RawResponse | undefined> {
     client.write(request);
     const read = readFinalResponse(client, request.split(' ')[0]!).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { argon2id } from 'hash-wasm';
 import type { RandomBytes } from '../../src/accounts/secrets.ts';
 
-/** Hashes at the lowest cost. A password is verified at the cost of its hash. Bun's argon2 takes no compilation. */
+/** Hashes a password at the lowest cost. Verifying a password has the cost that its hash states. */
 export async function cheapHash(password: string, randomBytes: RandomBytes): Promise<string> {
   const ofBun = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
   if (globalThis.Bun !== undefined) return Bun.password.hashSync(password, ofBun);

@@ -5,10 +5,10 @@ import type { JournaledCommitter } from '../../src/storage/commit/journaled-comm
 import { type CommittersStart, startCommitters } from '../../src/storage/commit/start-committers.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 
-/** Path of a worker in the build. */
+/** Returns the path of a worker in the build. */
 export const workerFile = (name: string) => fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 
-/** Starts committers with real threads; a failed fold throws in the test unless `failed` is given. */
+/** Starts committers with real threads. A failed fold throws in the test, unless the test passes `failed`. */
 export function startTestCommitters(
   store: UsageTables,
   data: string,
@@ -17,7 +17,7 @@ export function startTestCommitters(
   return startCommitters(store, { ...committersStart(data), ...parts });
 }
 
-/** The options of committers with one journal lane. */
+/** Returns the options of committers with one journal lane. */
 export function committersStart(data: string): CommittersStart {
   return {
     workerFile,

@@ -2,31 +2,31 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json } from '../../src/http/endpoint.ts';
 import { type OpenApi, type Response, readOpenApi } from './openapi.ts';
 
-/** An unparsed response. */
+/** A response before it is parsed. */
 export interface UnparsedResponse {
   readonly status: number;
-  /** Lower-case names. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** Reads a response from the network. */
+/** Reads a response of `fetch`. */
 export async function read(response: globalThis.Response): Promise<UnparsedResponse> {
   const { status, headers } = response;
   return { status, headers: Object.fromEntries(headers), text: await response.text() };
 }
 
-/** Headers that must be documented if they are sent. */
+/** Headers that the document must mention if they are sent. */
 const promised = /^(access-control-.*|cache-control|retry-after|vary|etag|location|www-authenticate)$/;
 
 /** Compares a service with its OpenAPI document. */
 export interface Conformance {
-  /** The document, without additional properties. */
+  /** The document, changed so that schemas allow only the named properties. */
   readonly closed: OpenApi;
-  /** The documented operation of a request; `undefined` if it is undocumented. */
+  /** Returns the documented operation of a request; `undefined` if there is none. */
   findOperation(method: string, path: string): string | undefined;
   departures(operation: string, response: UnparsedResponse): string[];
-  /** The deviations of a body from the documented operation. */
+  /** Returns how a body deviates from the documented operation. */
   bodyDepartures(operation: string, body: string | Uint8Array): string[];
 }
 
@@ -62,7 +62,7 @@ export function createConformance(openapi: Json): Conformance {
   return { closed, findOperation, departures, bodyDepartures };
 }
 
-/** The documented operations, with patterns of their paths. */
+/** Returns the documented operations, with patterns that match their paths. */
 function createPatterns({ operations }: OpenApi) {
   return [...operations.keys()].map((name) => {
     const [method, template = ''] = name.split(' ');
@@ -112,7 +112,7 @@ function formatErrors({ errors }: ValidateFunction): string[] {
   );
 }
 
-/** A copy in which objects have only the named properties. */
+/** Returns a copy whose object schemas allow only the named properties. */
 function close<T>(value: T): T {
   if (Array.isArray(value)) return value.map(close) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -12,13 +12,13 @@ export const environment = 3;
 export const start = Date.UTC(2026, 0, 31, 12, 0);
 const hour = start / 3_600_000;
 
-/** Amounts by `flag/kind` or `flag/variant`, or by the name of a value. */
+/** Amounts by `flag/kind` or `flag/variant`, or by name of a value. */
 export type Totals = Readonly<Record<string, number>>;
 
 const kinds: Record<string, number> = { yes: rowKind.yes, no: rowKind.no };
 const values: Record<string, number> = { sales: rowKind.counter, queue: rowKind.gauge };
 
-/** Refs of names, and the rows of totals. */
+/** Returns functions that assign references to names, and encode totals as rows. */
 function createRows() {
   const refs = new Map<string, number>();
   const getRef = (name: string) => {
@@ -40,7 +40,7 @@ function createRows() {
   };
 }
 
-/** Opens a store, with functions that write messages and read its content. */
+/** Opens a store. Returns functions that write messages to it and read its content. */
 export function openStore() {
   const data = temporaryDirectory();
   let store = openUsageTables(data);

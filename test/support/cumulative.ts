@@ -3,10 +3,10 @@ import { bucketWidth, encodeBucket } from '../../src/storage/lmdb/blocks.ts';
 import { type CumulativeMessage, opensFeature, repeats, rowKind } from '../../src/storage/lmdb/cumulative.ts';
 import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 
-/** The interval of senders, in ms. */
+/** The interval between two messages of a sender, in ms. */
 export const interval = 60_000;
 
-/** The subject of notes on messages. */
+/** The subject of notes about the messages. */
 export const subject = encodeDimensions({
   environment: 1,
   transport: 'http',
@@ -18,7 +18,7 @@ export const subject = encodeDimensions({
   instance: null,
 });
 
-/** A bucket of an SDK for Node that ends at `at`, with these rows. */
+/** Returns a message of an SDK for Node. Its bucket ends at `at` and contains the given rows. */
 export function cumulativeMessage(
   at: number,
   rows: readonly number[],
@@ -40,7 +40,7 @@ export function cumulativeMessage(
   };
 }
 
-/** Rows of checks of variants, each of its own flag, by series. */
+/** Returns one row of checks for each series. Each series is a variant of another flag. */
 export function variantRows(totals: readonly (readonly [ref: number, checks: number])[]): number[] {
   return totals.flatMap(([ref, checks]) => [ref, rowKind.variant + opensFeature, checks]);
 }

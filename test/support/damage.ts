@@ -1,13 +1,13 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** The parts of LMDB's file format that tests damage. */
+/** These are the parts of LMDB's file format that tests damage. */
 const pageBytes = 4096;
 const kinds = { 1: 'branch', 2: 'leaf', 4: 'overflow' } as const;
 
-/** A kind of page. The list of free pages consists of leaves, too. */
+/** A kind of page. The free list consists of leaf pages, but has a kind of its own here. */
 export type PageKind = 'branch' | 'leaf' | 'overflow' | 'free list';
 
-/** The pages in use, by kind, in the newer of the file's two states. */
+/** Returns the pages in use by kind, in the newer of the two states that the file contains. */
 export function pagesIn(file: string): Map<PageKind, number[]> {
   const bytes = readFileSync(file);
   const newer = bytes.readBigUInt64LE(144) > bytes.readBigUInt64LE(pageBytes + 144) ? 0 : pageBytes;

@@ -12,11 +12,11 @@ export interface Demo extends ReadyDemo {
   readonly temp: string;
   readonly pid: number;
   stderr(): string;
-  /** Sends a signal, and waits until the process is gone. */
+  /** Sends a signal, and waits until the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
 }
 
-/** A demo that has not printed its ready line. */
+/** A demo that has not printed its ready line yet. */
 export interface StartingDemo {
   readonly temp: string;
   readonly child: ChildProcess;
@@ -26,13 +26,13 @@ export interface StartingDemo {
 
 const running = new Set<ChildProcess>();
 
-/** Kills the demos that still run. Call it in `afterAll`. */
+/** Kills all running demos. Call it in `afterAll`. */
 export function stopDemos(): void {
   for (const child of running) child.kill('SIGKILL');
   running.clear();
 }
 
-/** Spawns `flagmeter demo`. @param temp the temp directory of the demo; by default a fresh directory */
+/** Starts the process of `flagmeter demo`. @param temp temp directory of the demo; by default a new directory */
 export function spawnDemo(
   args: readonly string[] = [],
   temp = freshDirectory(),
@@ -60,7 +60,7 @@ export function spawnDemo(
 
 /**
  * Starts a demo on free ports, and waits until it is ready.
- * @throws {Error} when it ends instead, with its stderr
+ * @throws {Error} with its standard error, if it ends before that
  */
 export async function startDemo(args: readonly string[] = freePorts, temp?: string): Promise<Demo> {
   const starting = spawnDemo(args, temp);

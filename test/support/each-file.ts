@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, vi } from 'vitest';
 import { closeAll, running } from './binary.ts';
 import { patienceMs } from './patience.ts';
 
-/** Setup of each test file. */
+/** This setup runs for each test file. */
 
 afterAll(closeAll);
 
@@ -17,8 +17,8 @@ beforeEach(() => {
 });
 
 /**
- * Kills the processes that a failed test has left. They would hold a directory, so that later tests of the file would
- * fail.
+ * Kills processes that a failed test has left running. Otherwise they would hold a directory that later tests of the
+ * file need.
  */
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
@@ -32,8 +32,8 @@ afterEach(async ({ task }) => {
 });
 
 /**
- * Removes frames that name a directory from the stacks of failed tests. On Bun such frames occur, and vitest then reads
- * the directory as a source file: the whole run fails with EISDIR, although the test passes when it is retried.
+ * Removes stack frames that contain a directory from the stacks of failed tests. Such frames occur on Bun. Vitest reads
+ * the directory as a source file, and the whole run fails with EISDIR even if a retry of the test passes.
  */
 afterEach(({ task }) => {
   for (const error of task.result?.errors ?? [])
@@ -52,7 +52,7 @@ const patient = (options: Options) => {
   return { ...others, timeout: Math.max(timeout, patienceMs) };
 };
 
-/** Vitest has no setting for the time limit of these functions, which is a second. */
+/** Replaces functions whose time limit is one second, because vitest has no setting for the limit. */
 const { waitFor, waitUntil } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, patient(options));
 vi.waitUntil = (callback, options) => waitUntil(callback, patient(options));

@@ -1,6 +1,6 @@
 import { manage, usage } from './binary.ts';
 
-/** An application of a running service. */
+/** An application of a running service, and access to it. */
 export interface Owner {
   readonly http: string;
   /** An access token for the management API. */
@@ -10,7 +10,7 @@ export interface Owner {
 
 let created = 0;
 
-/** Creates an environment, whose name is new even if a test is repeated. @returns the name */
+/** Creates an environment. Its name is new even if a test is repeated. @returns the name */
 export async function createEnvironment({ http, access, application }: Owner): Promise<string> {
   created += 1;
   const name = `Environment ${created}`;
@@ -23,7 +23,7 @@ async function readUsage({ http, access, application }: Owner, environment: stri
   return (await usage(http, access, application, { environment, step: 'hour', from, to })).features;
 }
 
-/** `[variant, checks, used]` by feature of an environment. */
+/** Returns `[variant, checks, used]` for each variant in an environment, by feature. */
 export async function readCounts(owner: Owner, environment: string): Promise<Record<string, unknown>> {
   const features = await readUsage(owner, environment);
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { manage, type StartedProcess, token } from './binary.ts';
 import { openSender } from './packet-sender.ts';
 import { readChecks, type Shop } from './shop.ts';
 
-/** Additional features of a large packet: thirty of these packets fill a MiB of the journal. */
+/** Number of additional features in a large packet. Thirty of these packets fill 1 MiB of the journal. */
 const manyFeatures = 1000;
 const many = Object.fromEntries(Array.from({ length: manyFeatures }, (_, at) => [`many-${at}`, { on: [1] }]));
 
@@ -11,32 +11,32 @@ interface Exposures {
   readonly exposures: readonly { readonly feature: string; readonly checks: number }[];
 }
 
-/** Checks by feature, from the usage report and from the exposures of users, which are folded separately. */
+/** Checks by feature, from the usage report and from the exposures of users. The two are folded separately. */
 export interface CountedChecks {
   readonly checks: ReadonlyMap<string, number>;
   readonly exposures: ReadonlyMap<string, number>;
 }
 
-/** Packets identified by their sum: see `Digits`. The application must accept identities of clients. */
+/** Packets that a sum of checks identifies: see `Digits`. The application must accept identities of clients. */
 export class ExactLoad {
   readonly #features = new Map<string, { readonly digits: Digits; readonly user: string | undefined }>();
-  /** Number of large packets that were sent, and that were accepted. */
+  /** Number of large packets that were sent, and number that were accepted. */
   readonly large = { sent: 0, accepted: 0 };
-  /** Returns the time of an accepted packet, in arbitrary units. */
+  /** Returns the time for recording an accepted packet, in arbitrary units. */
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** Packets that were accepted. */
+  /** Number of accepted packets. */
   get accepted(): number {
     return this.#listRequests().filter(({ outcome }) => outcome === 'accepted').length;
   }
 
   /**
-   * Sends packets one after another over one connection, until a response ends it.
-   * @param user sender of the packets; without a user, they have many features
+   * Sends packets one after another over one connection. A response can end the sending.
+   * @param user user in the packets; packets without a user have many features
    * @returns the status of the last packet
    */
   async send(
@@ -72,8 +72,8 @@ export class ExactLoad {
   }
 
   /**
-   * Lists accepted packets that the counts lack or have more than once.
-   * @param through packets accepted before it must be counted
+   * Lists accepted packets that are missing in the counts, or counted more than once.
+   * @param through only packets accepted before this time must be counted
    */
   faults({ checks, exposures }: CountedChecks, through?: number): string[] {
     const faults = [...this.#features].flatMap(([feature, { digits, user }]) => {
@@ -89,18 +89,18 @@ export class ExactLoad {
     return faults;
   }
 
-  /** Allows refused packets to be counted, because the disk failed before they were invalidated. */
+  /** Allows refused packets to be counted. The disk can fail before they are invalidated. */
   doubtRefused(): void {
     for (const request of this.#listRequests()) if (request.outcome === 'refused') request.outcome = 'unknown';
   }
 
-  /** Makes later changes of the counts a fault. */
+  /** Treats these counts as correct. Any later change of them is a fault. */
   settle({ checks }: CountedChecks): void {
     for (const [feature, { digits }] of this.#features) digits.settle(checks.get(feature) ?? 0);
     this.large.sent = this.large.accepted = checks.get('many-0') ?? 0;
   }
 
-  /** Reads the resulting counts. */
+  /** Reads the counts from the service. */
   async read(http: string, shop: Omit<Shop, 'key'>): Promise<CountedChecks> {
     const access = await token(http, shop.credentials);
     const exposures = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** One sample: its name, its labels and its value. */
+/** A sample with its name, labels and value. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 const unescaped: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
 /**
- * Parses Prometheus's text format, version 0.0.4, strictly.
+ * Strictly parses Prometheus's text format, version 0.0.4.
  * @throws {Error} at the first invalid line, missing type, or repeated series
  */
 export function parseExposition(text: string): { types: Map<string, string>; samples: Sample[] } {
@@ -40,7 +40,7 @@ export function parseExposition(text: string): { types: Map<string, string>; sam
   return { types, samples };
 }
 
-/** Returns the metric of a sample: names in a histogram have suffixes. */
+/** Returns the name of a sample's metric. For a histogram, it omits the suffix of the sample. */
 function findFamily(name: string, types: ReadonlyMap<string, string>): string {
   const base = name.replace(/_(?:bucket|sum|count)$/, '');
   return types.get(base) === 'histogram' ? base : name;

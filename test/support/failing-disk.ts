@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Binary, type Credentials, freshDirectory, prepare, startBinary } from './binary.ts';
 import { compilePreload } from './preload.ts';
 
-/** The failing operations of a disk: see failing-disk.c. */
+/** A fault of a disk, named after the operation that fails: see failing-disk.c. */
 export type DiskFault =
   | 'FAILING_SYNC'
   | 'FAILING_META'
@@ -17,14 +17,14 @@ export type DiskFault =
   | 'SLOW_SYNC';
 
 export interface FailingDisk {
-  /** The environment of a process that uses this disk. */
+  /** Environment variables of a process that uses this disk. */
   readonly env: Readonly<Record<string, string>>;
   fail(): void;
   /** Ends the fault. */
   recover(): void;
 }
 
-/** A disk on which the fault begins when `fail` is called. */
+/** Creates a disk whose fault begins when `fail` is called. */
 export function failingDisk(fault: DiskFault): FailingDisk {
   const trigger = join(freshDirectory(), 'fail');
   return {
@@ -40,7 +40,7 @@ export interface OnFailingDisk extends Binary {
   recover(): void;
 }
 
-/** A service with a prepared store on a failing disk. */
+/** Starts a service whose store is on a failing disk. */
 export async function startOnFailingDisk(fault: DiskFault): Promise<OnFailingDisk> {
   const data = join(freshDirectory(), 'data');
   const { env, ...disk } = failingDisk(fault);

@@ -1,6 +1,6 @@
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 
-/** Runs a long read to its end without pauses. @returns the result */
+/** Runs a long read without pauses. @returns its result */
 export function finish<T>(reading: Reading<T>): T {
   for (;;) {
     const step = reading.next();

@@ -1,4 +1,4 @@
-/** Arguments of `serve` for a number of front-end threads, which need a listener of the metrics host. */
+/** Returns the arguments of `serve` for some front-end threads. They need a separate listener for the metrics host. */
 export function frontThreads(count: number): string[] {
   return count === 0 ? ['--threads', '0'] : ['--threads', `${count}`, '--metrics-listen', '127.0.0.1:0'];
 }

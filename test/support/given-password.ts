@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Arguments of `init` with a password, which need not be replaced at the first sign-in, unlike a generated password.
- * @param directory an empty directory for the file
+ * Returns arguments of `init` that set a password. Unlike a generated password, it need not be replaced at sign-in.
+ * @param directory an empty directory for the password file
  */
 export function givenPassword(directory: string): readonly string[] {
   const path = join(directory, 'password');

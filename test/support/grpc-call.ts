@@ -1,8 +1,8 @@
 import { type CallOptions, type ChannelOptions, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 
-/** The result of a call. */
+/** The result of a gRPC call. */
 export interface CallResult {
-  /** 0 when it succeeded. */
+  /** Status code; 0 if the call succeeded. */
   readonly code: number;
   readonly details: string;
   readonly response: Buffer | undefined;
@@ -16,7 +16,7 @@ export function openClient(address: string, options: ChannelOptions = {}): Clien
   return new Client(address, credentials.createInsecure(), options);
 }
 
-/** Makes one unary call with encoded messages. The promise never rejects: the result has the status. */
+/** Makes one unary call with encoded messages. The promise never rejects, because the result contains the status. */
 export function call(
   client: Client,
   path: string,
@@ -31,7 +31,7 @@ export function call(
     };
     const made = client.makeUnaryRequest(path, asTheyAre, asTheyAre, message, sent, options, onResponse);
     made.once('status', ({ code, details, metadata: trailers }) =>
-      // The status arrives before the response is delivered.
+      // The status event can come before the response. Waiting for one event loop turn lets the response arrive.
       setImmediate(() => resolve({ code, details, response, trailers })),
     );
   });

@@ -2,16 +2,16 @@ import type { DescService, Message } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 
-/** The result of a call. */
+/** The result of a gRPC-Web call. */
 export interface WebCallResult {
-  /** Name of the gRPC status: `OK` when it succeeded. */
+  /** Name of the gRPC status; `OK` if the call succeeded. */
   readonly status: string;
   readonly message: string;
   readonly response: Message | undefined;
   readonly trailers: Headers;
 }
 
-/** Calls the only operation of a service by gRPC-Web over HTTP/1.1. */
+/** Calls the only operation of a service with gRPC-Web over HTTP/1.1. */
 export async function callByWeb(
   baseUrl: string,
   service: DescService,

@@ -3,15 +3,15 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A folder with a `package.json` and its lock file, whose modules are not dependencies of the project. */
+/** A folder with a `package.json` and a lock file. Its modules are not dependencies of the project. */
 export interface ModuleSet {
   readonly folder: string;
   readonly name: string;
-  /** A file that a complete installation has. */
+  /** A file whose presence shows that the installation is complete. */
   readonly file: string;
 }
 
-/** The folder of the `node_modules` of a set, next to the dependencies of the project, which they can import, too. */
+/** Returns the folder of a set's modules. It is below the project's `node_modules`, which the modules can import. */
 export function getModulesPath({ name }: ModuleSet): string {
   return resolve(import.meta.dirname, '../../node_modules/.cache', name);
 }
@@ -20,7 +20,7 @@ export function isInstalled(set: ModuleSet): boolean {
   return existsSync(join(getModulesPath(set), 'node_modules', set.file));
 }
 
-/** Installs the modules from the npm registry, unless they are there. @returns the folder of their `node_modules` */
+/** Installs the modules from the npm registry, unless they are installed. @returns the folder with `node_modules` */
 export async function installModules(set: ModuleSet): Promise<string> {
   const installed = getModulesPath(set);
   mkdirSync(installed, { recursive: true });

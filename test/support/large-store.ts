@@ -2,7 +2,7 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 
 const rowBytes = 1500;
 
-/** Adds enough rows to a prepared data directory to make work on it slow. The rows belong to a deleted environment. */
+/** Adds many rows to a prepared data directory, so that work on it is slow. They belong to a deleted environment. */
 export async function enlarge(data: string, bytes: number): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const name = Buffer.from(JSON.stringify(['x'.repeat(rowBytes)]));
@@ -16,7 +16,7 @@ export async function enlarge(data: string, bytes: number): Promise<void> {
   await lmdb.close();
 }
 
-/** Removes the rows that `enlarge` added. The file keeps their pages as free pages. */
+/** Removes the rows that `enlarge` added. The pages of these rows stay in the file as free pages. */
 export async function empty(data: string): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const start = Buffer.alloc(4, 0xee);

@@ -21,13 +21,13 @@ export interface LedgerReportEntry {
   readonly example: Readonly<Record<string, string>> | null;
 }
 
-/** Reads the ledger of an application of the service at `http`. */
+/** Reads the ledger of an application. */
 export async function readLedger(http: string, access: string, application: string, query = ''): Promise<LedgerReport> {
   const path = `/api/v2/applications/${application}/ingest?${query}`;
   return (await manage(http, access, 'GET', path, 200)) as LedgerReport;
 }
 
-/** Reads the ledger once it has this number of refusals, which are recorded within a second. */
+/** Reads the ledger when it contains the given number of refusals. Refusals are recorded within a second. */
 export async function readRefusals(
   http: string,
   access: string,

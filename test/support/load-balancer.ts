@@ -1,6 +1,6 @@
 import { type Behind, example, type RunningProxy, runProxy } from './proxy-program.ts';
 
-/** An example of the docs with the addresses of a test, otherwise unchanged. */
+/** Replaces the addresses in an example of the docs by the addresses of a test. Nothing else is changed. */
 function adapt(text: string, nodes: readonly Behind[]): string {
   return text.replaceAll(/10\.0\.0\.(\d):(8080|8081)/g, (_, number: string, kind: string) => {
     const node = nodes[(Number(number) - 1) % nodes.length]!;
@@ -11,7 +11,7 @@ function adapt(text: string, nodes: readonly Behind[]): string {
 const configurations = {
   haproxy(nodes: readonly Behind[]): string {
     const text = adapt(example('cluster/haproxy.cfg'), nodes);
-    // All nodes are on one machine here, so each health check uses the port of its node.
+    // The nodes run on one machine here, so the health check of each node uses that node's port.
     const numbered = nodes.map(({ http, grpc }) => ({ grpc, port: http.split(':')[1]! }));
     return numbered.reduce(
       (given, node) => given.replaceAll(`${node.grpc}\n`, `${node.grpc} port ${node.port}\n`),
@@ -24,8 +24,8 @@ const configurations = {
 export type BalancerKind = keyof typeof configurations;
 
 /**
- * Starts a load balancer with the example of the docs for several machines.
- * @throws {Error} with its output, if it does not listen
+ * Starts a load balancer with the example for several machines from the docs.
+ * @throws {Error} with its output, if it does not start to listen
  */
 export function startBalancer(kind: BalancerKind, folder: string, nodes: readonly Behind[]): Promise<RunningProxy> {
   return runProxy(kind, folder, configurations[kind](nodes));

@@ -1,6 +1,6 @@
 import { type ConfigSources, loadConfig } from '../../src/serve/config/config.ts';
 
-/** Loads for two cores, from options, variables and the file `f.json`, whose content can be text or an object. */
+/** Loads the configuration of a machine with two cores. `file` is the content of `f.json`, as text or as an object. */
 export function load(argv: string[] = [], env: ConfigSources['env'] = {}, file?: unknown) {
   const readFile = (path: string) => {
     if (path !== 'f.json' || file === undefined) throw new Error(`ENOENT: no such file '${path}'`);

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take minutes, longest first. A clean clone knows no durations, so vitest starts the largest files first,
- * and these files would end long after all others.
+ * Files that take minutes, the longest first. A clean clone has no recorded durations, so vitest would start the
+ * largest files first. The files listed here would then end long after all others.
  */
 export const longest = [
   'bench/bench',
@@ -23,7 +23,7 @@ export const longest = [
   'replication/adopt',
 ].map((name) => `test/${name}.test.ts`);
 
-/** Starts the longest files first, so that all workers are busy until the end. */
+/** Starts the longest files first, so that all workers are busy until the end of the run. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -2,14 +2,14 @@ import { describe, it, test } from 'vitest';
 import { installCommand, type Package, skipped } from './packages.ts';
 import { withReason } from './skip-reason.ts';
 
-/** A requirement other than a package. `why` is the reason that it is missing; `undefined` if it is present. */
+/** A requirement other than a package. `why` is the reason why it is missing; `undefined` if it is met. */
 interface Other {
   readonly why: string | undefined;
 }
 
 /**
- * Returns functions that declare tests with needed packages. If a package is missing, the tests are skipped, with the
- * hooks of a file that has no other tests. Their names then end with the reason.
+ * Returns functions that declare tests which need packages. If a package is missing, the tests are skipped, and their
+ * names end with the reason. The hooks of a file without other tests are skipped, too.
  */
 export function needing(...needed: (Package | Other)[]) {
   const missing = needed.filter((one): one is Package => typeof one === 'string' && skipped.includes(one));
@@ -25,7 +25,7 @@ export function needing(...needed: (Package | Other)[]) {
   };
 }
 
-/** Adds the reason to the name that a function of vitest gets, also by `each` and the like. */
+/** Returns a function of vitest that adds the reason to each test name. This includes functions such as `each`. */
 function skipping<Api extends object>(api: Api, reason: string): Api {
   const wrapped = (value: unknown) => (typeof value === 'function' ? skipping(value, reason) : value);
   return new Proxy(api, {

@@ -1,6 +1,6 @@
 import { loadUws } from '../../src/http/engines/uws.ts';
 
-/** The reason why the service cannot run on this Node, whose HTTP engine is an optional dependency. */
+/** Why the service cannot run on this Node, whose HTTP engine is an optional dependency; `undefined` if it can. */
 export const whyNotOnNode: string | undefined = fault();
 
 function fault(): string | undefined {

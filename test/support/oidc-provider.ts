@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The package has no types. */
+/** Typed as `string`, so that the compiler does not look for types, which the package lacks. */
 const packageName: string = 'oidc-provider';
 
 interface OidcModule {
@@ -11,7 +11,7 @@ interface OidcModule {
 /** A certified OpenID provider, with its own pages for signing in and out. */
 export interface OidcProvider {
   readonly issuer: string;
-  /** The groups of each user by login name, which tests may change. */
+  /** The groups of each user, by login name. Tests may change them. */
   readonly groups: Map<string, readonly string[]>;
   register(urls: ClientUrls): void;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface ClientUrls {
 
 export const oidcClient = { clientId: 'flagmeter', clientSecret: 's'.repeat(43) };
 
-/** Starts a provider on loopback. It knows every login name. */
+/** Starts a provider on this machine. It accepts every login name. */
 export async function startOidcProvider(): Promise<OidcProvider> {
   const { Provider } = (await import(packageName)) as OidcModule;
   let listener: RequestListener = (_request, response) => response.writeHead(503).end();

@@ -7,13 +7,13 @@ import { testHealth } from '../accounts/fixture.ts';
 
 /** Sessions of a user who signed in an hour ago. */
 export interface OldSessions {
-  /** The value of the console's cookie. */
+  /** The value of the cookie in a browser with the console. */
   readonly cookie: string;
-  /** Refresh token of the command line. */
+  /** Refresh token of the command-line client. */
   readonly refreshToken: string;
 }
 
-/** Adds old sessions of the first user to a data directory that no server uses. */
+/** Adds old sessions of the first user to a data directory. No server may be using the directory. */
 export async function addOldSessions(data: string): Promise<OldSessions> {
   const store = openAccountTables(data);
   const accountStore = new EmbeddedAccountStore(store, testHealth());

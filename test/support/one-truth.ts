@@ -12,13 +12,13 @@ interface Target {
 
 const transports = ['JSON', 'gRPC', 'gRPC-Web'];
 
-/** Sends the same reports to a service by every transport, and reads the counts. */
+/** Declares tests that send the same reports to a service by every transport, and compare the counts. */
 export function describeOneTruth(name: string, start: () => Promise<Target>): void {
   describe(`the same report to ${name}`, () => {
     let target: Target;
     let access: string;
     let open: readonly ReportTransport[];
-    /** A time with microseconds, so that repetitions of a report are recognised. */
+    /** A time with microseconds. It lets the service recognise repetitions of a report. */
     const time = `${new Date().toISOString().slice(0, 19)}.125250Z`;
     const usage = { ...usageReport, time };
     const metrics = {
@@ -63,13 +63,13 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       for (const result of results) expect(withoutRange(result)).toEqual(withoutRange(results[0]));
     });
 
-    it('a report that is sent by every transport is counted once', async () => {
+    it('a report that is sent by several transports is counted once', async () => {
       const { id, appKey } = await application();
       for (const transport of open) expect(await transport.usage({ ...usage, appKey })).toBe(2);
       expect(await counted(id)).toMatchObject({ usage: expected.usage, measurements: { metrics: [] } });
     });
 
-    it.each(transports)('%s refuses the report when the key is unknown', async (name) => {
+    it.each(transports)('%s refuses the report if the key is unknown', async (name) => {
       const transport = open.find((each) => each.name === name)!;
       await expect(transport.usage(usage)).rejects.toThrow(/404|^5: |NotFound/);
     });
@@ -111,7 +111,7 @@ const expected = {
   },
 };
 
-/** The range of a report moves with the clock. */
+/** Removes the range from a result, because the range changes with the clock. */
 function withoutRange(result: unknown): unknown {
   return JSON.parse(JSON.stringify(result, (key, value) => (key === 'from' || key === 'to' ? undefined : value)));
 }

@@ -2,7 +2,7 @@ import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import { type GrpcListener, type GrpcOptions, listenGrpc } from '../../src/ingest/grpc/listener.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 
-/** Opens a gRPC listener in this process, on a free port. By default, its HTTP side has no routes. */
+/** Opens a gRPC listener on a free port in this process. By default, it has no routes for HTTP. */
 export async function openGrpc(options: Partial<GrpcOptions> = {}): Promise<GrpcListener> {
   return listenGrpc({
     host: '127.0.0.1',

@@ -8,7 +8,7 @@ const watermarks = { packets: { high: 100, low: 50 }, bytes: { high: 1e6, low: 5
 
 const undelayed = { commitDelay: 0, commitSiblings: 100 };
 
-/** Opens a journal lane whose commits and delays end when the test ends them. */
+/** Opens a journal lane. A test decides when its commits and delays end. */
 export function openLane(batchPackets = 10, delay = undelayed, durable?: (series: readonly NewSeries[]) => void) {
   const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
   const heard: unknown[] = [];

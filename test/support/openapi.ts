@@ -32,17 +32,17 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** An OpenAPI document as the tests read it. */
+/** An OpenAPI document with functions for tests. */
 export interface OpenApi {
-  /** Every operation by `POST /path`. */
+  /** All operations, by names such as `POST /path`. */
   readonly operations: ReadonlyMap<string, Operation>;
   listStatuses(name: string): number[];
-  /** The codes of the problems that an operation documents, with their examples. */
+  /** Returns the codes of the problems that an operation documents, with their examples. */
   listProblems(name: string): Map<string, unknown>;
-  /** Checks a value against a schema of the document's components. */
+  /** True if a value conforms to a schema in the document's components. */
   conforms(schema: string, value: unknown): boolean;
   requestValidator(name: string, type: string): ValidateFunction;
-  /** Returns the validator of a response body, by operation, status and content type. */
+  /** Returns the validator of a response body for an operation, a status and a content type. */
   responseValidator(name: string, status: number, type: string): ValidateFunction;
 }
 
@@ -60,13 +60,11 @@ export function readOpenApi(document: object): OpenApi {
   const ajv = new Ajv2020({ strict: false, strictNumbers: true });
   ajv.addFormat('date-time', (text) => parseTime(text) !== undefined);
   ajv.addFormat('email', /^[^@]+@[^@]+$/);
-  ajv.addFormat('password', true); // A hint for forms, not a rule.
+  ajv.addFormat('password', true); // The format is a hint for forms, not a rule.
   ajv.addSchema(document, 'openapi');
   const validators = new Map<string, ValidateFunction>();
 
-  /**
-   * Returns the validator of a value for the schema at a place of the document: `['components', 'schemas', 'Packet']`.
-   */
+  /** Returns the validator for the schema at a place in the document, such as `['components', 'schemas', 'Packet']`. */
   function validatorAt(place: readonly string[]): ValidateFunction {
     const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).map(encodeURIComponent);
     const $ref = `openapi#/${pointer.join('/')}`;
@@ -109,7 +107,7 @@ export function brokenReferences(document: object): string[] {
   });
 }
 
-/** Lists examples of responses that do not have the documented shape, and counts the examples. */
+/** Returns the examples of responses that do not have the documented shape, and the number of all examples. */
 export function checkExamples({ operations, responseValidator }: OpenApi): { wrong: string[]; seen: number } {
   const wrong: string[] = [];
   let seen = 0;

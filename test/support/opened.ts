@@ -1,6 +1,6 @@
 import { beforeAll } from 'vitest';
 
-/** Opens a value before the tests of a file or `describe`, which then read its fields here. */
+/** Opens a value before the tests of a file or `describe`. @returns an object with the fields of the value */
 export function opened<T extends object>(open: () => Promise<T>): T {
   let value: T | undefined;
   const get = (): T => {

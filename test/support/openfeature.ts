@@ -16,11 +16,11 @@ export const openFeatureSdks = { why: skippedWorkspaces.get('clients/openfeature
 let installed: string | undefined;
 
 /**
- * Installs the files that `npm publish` would send, next to the SDKs and the programs that use both. @returns their
+ * Installs the files that `npm publish` would send, next to the SDKs and to programs that use both. @returns the
  * directory
  */
 function installPackage(): string {
-  // Test files of one process share this module, and each removes its folders at its end.
+  // Test files in one process share this module, and each file removes its folders at the end.
   if (installed === undefined || !existsSync(installed)) installed = install();
   return installed;
 }
@@ -39,7 +39,7 @@ function install(): string {
   return directory;
 }
 
-/** Checks the types of programs that use the installed package with both SDKs. @returns the errors of the compiler */
+/** Checks the types of programs that use the installed package with both SDKs. @returns the compiler's errors */
 export function checkTypes(): string {
   const directory = installPackage();
   const options = {
@@ -61,33 +61,33 @@ export function checkTypes(): string {
   return spawnSync(join(root, 'node_modules/.bin/tsc'), { cwd: directory, encoding: 'utf8' }).stdout;
 }
 
-/** Builds the program of a page with the installed package and the web SDK. @returns a script for a page */
+/** Builds a program that uses the installed package and the web SDK. @returns a script for a page */
 export function buildWebApp(): Promise<string> {
   return buildPage(join(installPackage(), 'web-app.ts'));
 }
 
-/** Saves a program of a reader next to the installed package. @returns its path */
+/** Saves a program, such as an example of the docs, next to the installed package. @returns its path */
 export function saveProgram(name: string, code: string): string {
   const path = join(installPackage(), name);
   writeFileSync(path, code);
   return path;
 }
 
-/** @returns the program of a reader as a script for a page */
+/** Builds a program, such as an example of the docs. @returns a script for a page */
 export function buildProgram(name: string, code: string): Promise<string> {
   return buildPage(saveProgram(`${name}.ts`, code));
 }
 
-/** A server that evaluates flags with the installed package and the server SDK, in a separate process. */
+/** A process that evaluates flags with the installed package and the server SDK. */
 export interface ServerApp {
-  /** Calls one of the `actions` of the server. */
+  /** Calls one of the `actions` of the process. */
   act(action: 'evaluate' | 'text' | 'track' | 'flush' | 'close', ...given: unknown[]): Promise<void>;
-  /** Waits until the process ends by itself. @returns its exit code */
+  /** Disconnects from the process, and waits until it exits. @returns its exit code */
   end(): Promise<number>;
   kill(): void;
 }
 
-/** @returns a function that starts such servers with options of `flagmeter` */
+/** @returns a function that starts such a process with options of the package */
 export async function prepareServerApp(): Promise<(options: object) => Promise<ServerApp>> {
   const directory = installPackage();
   const [input, file] = ['ts', 'mjs'].map((ending) => join(directory, `server-app.${ending}`)) as [string, string];

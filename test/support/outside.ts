@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { TestCollector } from '../serve/otlp/collector.ts';
 import { freshDirectory } from './binary.ts';
 
-/** The external services of a server: a collector that accepts data, and a bucket that refuses it. */
+/** External services that a server uses: a collector that accepts data, and a bucket that refuses it. */
 export interface Outside {
-  /** Arguments of `serve`. */
+  /** Arguments of `serve` for these services. */
   readonly args: readonly string[];
-  /** The payloads that the collector received. The headers have its token. */
+  /** The payloads that the collector received at a path. Their headers contain the token of the collector. */
   sentTo(path: '/v1/traces' | '/v1/metrics'): string;
   close(): void;
 }
 
-/** @param note called with each secret that the service gets */
+/** @param note called with each secret that the service receives */
 export async function openOutside(note: (name: string, secret: string) => void): Promise<Outside> {
   const collector = await TestCollector.open();
   const bucket = await openBucket();
@@ -29,7 +29,7 @@ export async function openOutside(note: (name: string, secret: string) => void):
   };
 }
 
-/** Starts a bucket that repeats the rejected value, like S3. */
+/** Starts a bucket whose refusals repeat the rejected value, as S3 does. */
 async function openBucket() {
   const server = createServer(({ url, headers }, response) => {
     const detail = `<Message>${headers.authorization}</Message><Resource>${url}</Resource>`;
@@ -49,7 +49,7 @@ function collectorArguments(url: string, note: Note): readonly string[] {
   return ['--otlp-endpoint', url, '--otlp-headers-file', file, ...often];
 }
 
-/** Returns arguments with which each backup fails; the log has the reason. */
+/** Returns arguments that make each backup fail. The log then contains the reason. */
 function bucketArguments(url: string, note: Note): readonly string[] {
   const id = randomBytes(12).toString('hex');
   const secret = randomBytes(12).toString('hex');

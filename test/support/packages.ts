@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
-/** Debian's Chromium without windows, which starts three times as fast, unless CHROMIUM names another. */
+/** Path of a Chromium without windows, which starts three times as fast. CHROMIUM selects another one. */
 export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
-/** Debian packages that some tests need, and whether each is installed. */
+/** Debian packages that some tests need. The value is true if the package is installed. */
 const packages = {
   binutils: hasProgram('objdump'),
   caddy: hasProgram('caddy'),
@@ -43,15 +43,15 @@ const packages = {
 
 export type Package = keyof typeof packages;
 
-/** True if tests with a package are skipped. In CI, a test without its packages runs, and fails. */
+/** True if tests that need a package are skipped. In CI, such tests run, and fail if their package is missing. */
 const isLeftOut = (name: Package) => process.env['CI'] === undefined && !packages[name];
 
-/** The packages whose tests are skipped, because they are not installed. */
+/** Packages that are not installed, so that tests which need them are skipped. */
 export const skipped: readonly Package[] = (Object.keys(packages) as Package[]).filter(isLeftOut);
 
 export const installCommand = (names: readonly Package[]) => `apt-get install ${names.join(' ')}`;
 
-/** True if a program exists. Servers are in directories that only root has in its PATH. */
+/** True if a program exists. Servers are in directories that only root's PATH contains. */
 function hasProgram(name: string): boolean {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
   return folders.some((folder) => existsSync(join(folder, name)));

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 
-/** Sends packets one after the other over one keep-alive connection. */
+/** Sends packets one after another over one keep-alive connection. */
 export interface PacketSender {
-  /** Resolves with the status, or `undefined` if the connection broke first. */
+  /** Resolves with the status, or `undefined` if the connection broke before the response. */
   send(packet: unknown, headers?: Readonly<Record<string, string>>): Promise<number | undefined>;
   close(): void;
 }

@@ -7,7 +7,7 @@ import { type Credentials, createApplication, createKey, manage, token } from '.
 
 export interface Target {
   readonly http: string;
-  /** The address of the metrics host, if it has its own. */
+  /** Address of the metrics host, if it has a listener of its own. */
   readonly metrics?: string;
   readonly credentials: Credentials;
   stop(): Promise<unknown>;
@@ -19,7 +19,7 @@ interface Application {
   readonly fills: Fills;
 }
 
-/** An application as the tables of packets expect it. */
+/** Creates an application as the tables of packets require it. */
 async function createFixtureApplication({ http, credentials }: Target): Promise<Application> {
   const access = await token(http, credentials);
   const fields = { name: 'fixtures', allowedOrigins, acceptClientIdentities: true, rate: 0 };
@@ -53,7 +53,7 @@ interface NotedRefusal {
 
 const countedPackets = [...goodPackets, ...packetsInPart];
 
-/** Sends every fixture to a service, and reads the counts. */
+/** Declares tests that send every packet of the tables to a service, and check the counts. */
 export function describePackets(name: string, start: () => Promise<Target>): void {
   describe(`telemetry of ${name}`, () => {
     let target: Target;
@@ -78,7 +78,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       await target?.stop();
     });
 
-    test.each(badPackets)('refuses $name with $status $code', async (packet) => {
+    test.each(badPackets)('refuses the packet "$name" with status $status and code $code', async (packet) => {
       const response = await sendPacket(url(), packet, application.fills);
       expect(response.status).toBe(packet.status);
       expect(response.headers['content-type']).toBe('application/problem+json');
@@ -90,12 +90,12 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       }
     });
 
-    test('counts no refused packet', async () => {
+    test('the service counts nothing of refused packets', async () => {
       expect(await read('usage')).toMatchObject({ features: [] });
       expect(await read('measurements')).toMatchObject({ metrics: [] });
     });
 
-    test.each(countedPackets)('accepts $name', async (packet) => {
+    test.each(countedPackets)('accepts the packet "$name"', async (packet) => {
       const response = await sendPacket(url(), packet, application.fills);
       expect(response).toMatchObject({ status: 202, text: '' });
       expect(response.headers['flagmeter-noted']).toBe(packet.noted);
@@ -103,7 +103,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(response.headers['access-control-expose-headers']).toBe(isReadable ? 'Flagmeter-Noted' : undefined);
     });
 
-    test('counts exactly the accepted packets', async () => {
+    test('the service counts exactly the accepted packets', async () => {
       const expected = new Map<string, [number, number, number]>();
       for (const [feature, variant, ...counts] of countedPackets.flatMap((packet) => packet.counts)) {
         const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
@@ -116,7 +116,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
     });
 
-    test('notes each packet with an omitted entry, with an example', async () => {
+    test('the ledger notes each packet with an omitted entry, with an example', async () => {
       const { entries } = (await read('ingest')) as { entries: readonly NotedRefusal[] };
       const noted = countedPackets.flatMap((packet) => packet.noted ?? []);
       for (const code of ['value_dropped', 'name_dropped', 'field_unknown', 'instance_dropped']) {
@@ -131,7 +131,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       }
     });
 
-    test('keeps the sum, last, smallest and greatest value of every metric', async () => {
+    test('the service keeps the sum, last, smallest and greatest value of every metric', async () => {
       const expected = new Map<string, { sum: number; count: number; last: number; min: number; max: number }>();
       for (const [metric, value] of countedPackets.flatMap((packet) => packet.metrics)) {
         const known = expected.get(metric);
@@ -151,7 +151,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
   });
 }
 
-/** JSON has no negative zero. */
+/** Converts negative zero to zero, because JSON has no negative zero. */
 function normal<T extends Record<string, number>>(values: T): T {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value + 0])) as T;
 }

@@ -1,2 +1,2 @@
-/** Limit of every wait in a test, ms. The limit ends a test that hangs; no test is about the speed of the machine. */
+/** Time limit of every wait in a test, ms. It ends a test that hangs. It does not test the speed of the machine. */
 export const patienceMs = 120_000;

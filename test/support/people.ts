@@ -12,26 +12,26 @@ export interface Exposure {
   readonly viewed: number;
 }
 
-/** A service with an application and its keys, and the actions of tests on people. */
+/** A service with an application and its keys, and functions for tests about people. */
 export interface People {
   readonly service: LocalService;
   readonly clock: TestClock;
   readonly application: string;
   readonly keys: { readonly Frontend: string; readonly Mobile: string; readonly Backend: string };
-  /** Sends a mint request; with the Backend key, unless headers say otherwise. */
+  /** Sends a request to mint an id. Uses the Backend key, unless `headers` contain another one. */
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Mints an id. */
+  /** Mints an id for an identity. */
   mint(identity: string): Promise<string>;
-  /** Sends a packet with one check of `feature` and the given attribution. @returns the status */
+  /** Sends a packet with one check of `feature` by a person. @returns the status */
   check(feature: string, who: { readonly i?: string; readonly u?: string }, environment?: string): Promise<number>;
   exposures(identity: string, environment?: string): Promise<readonly Exposure[]>;
-  /** Calls the management API below the application. */
+  /** Calls a path of the management API below the application. */
   call(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
   /** Stops the service and starts it again on the same data. */
   restart(): Promise<People>;
 }
 
-/** Starts a service with a stopped clock, and creates an application. */
+/** Starts a service whose clock advances only when a test advances it, and creates an application. */
 export async function openPeople(options: LocalOptions = {}): Promise<People> {
   const clock = testClock();
   return attachPeople(await startLocal({ clock, ...options }), clock, options);

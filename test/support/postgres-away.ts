@@ -2,12 +2,12 @@ import type { AccountStore } from '../../src/accounts/store/account-store.ts';
 import { postgresUnavailable, Refusal } from '../../src/contract/errors.ts';
 import { embeddedStorage, type Storage } from '../../src/serve/storage.ts';
 
-/** A data directory whose accounts can be made unavailable, as with PostgreSQL. */
+/** Storage whose accounts a test can make unavailable, as if PostgreSQL were unreachable. */
 export interface SwitchedStorage extends Storage {
   away: boolean;
 }
 
-/** Returns storage in the data directory, whose requests confirm the accounts as if they were in PostgreSQL. */
+/** Returns storage in the data directory. Requests are refused while a test makes its accounts unavailable. */
 export function switchedStorage(): SwitchedStorage {
   const embedded = embeddedStorage();
   const storage: SwitchedStorage = {

@@ -7,15 +7,15 @@ import { own } from './postgres-program.ts';
 
 const elliptic = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-/** A server with TLS, and its files. Anyone may connect as `postgres`. */
+/** A PostgreSQL server with TLS, and its files. The user `postgres` may connect from anywhere. */
 export interface SecurePostgres {
   readonly postgres: Postgres;
-  /** Returns the path of `root.pem`, `other.pem` (a root that signed nothing), `client.pem` or `client.key`. */
+  /** Returns the path of `root.pem`, `other.pem` (a root that has signed nothing), `client.pem` or `client.key`. */
   file(name: string): string;
   close(): Promise<void>;
 }
 
-/** Starts a server whose certificate is for `localhost`. @param access pg_hba.conf for other users than `postgres` */
+/** Starts a server with a certificate for `localhost`. @param access pg_hba.conf for users other than `postgres` */
 export async function securePostgres(access: string): Promise<SecurePostgres> {
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-certificates-'));
   const file = (name: string) => join(directory, name);
@@ -32,7 +32,7 @@ export async function securePostgres(access: string): Promise<SecurePostgres> {
   return { postgres, file, close };
 }
 
-/** A root that signs the server and a client, and another root that signs nothing. */
+/** Creates a root certificate, certificates of a server and a client, and another root that has signed nothing. */
 function makeCertificates(directory: string): void {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: directory, stdio: 'pipe' });
   for (const name of ['root', 'other']) {

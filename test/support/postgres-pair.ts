@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Postgres, type PostgresOptions, patientParameters } from './postgres.ts';
 import { emptyServer, freePort, own } from './postgres-program.ts';
 
-/** A primary and a standby that confirms every commit; either can take the other's place. */
+/** A primary PostgreSQL server, and a standby that confirms every commit. The two can change their roles. */
 export class PostgresPair {
   #primary: Postgres;
   #standby: Postgres;
@@ -13,7 +13,7 @@ export class PostgresPair {
     this.#standby = standby;
   }
 
-  /** Starts both, and waits until a commit needs the standby. */
+  /** Starts both servers, and waits until commits need the standby. */
   static async start(options: PostgresOptions = {}, ofStandby: PostgresOptions = options): Promise<PostgresPair> {
     const primary = await Postgres.start(options);
     const standby = await copyPrimary(primary, ofStandby);
@@ -30,19 +30,19 @@ export class PostgresPair {
     return this.#standby;
   }
 
-  /** A URL that names both servers. */
+  /** Returns a URL with the addresses of both servers. */
   url(database = 'postgres'): string {
     const hosts = [this.#primary, this.#standby].map(({ host, port }) => `${host}:${port}`);
     return `postgres://postgres@${hosts.join(',')}/${database}?${patientParameters}`;
   }
 
-  /** Makes a new empty database. @returns a URL that names both servers */
+  /** Creates an empty database. @returns a URL with the addresses of both servers */
   async database(): Promise<string> {
     const { pathname } = new URL(await this.#primary.database());
     return this.url(pathname.slice(1));
   }
 
-  /** Makes each later commit wait for the standby. */
+  /** Makes all later commits wait for the standby. */
   async beSynchronous(): Promise<void> {
     this.#primary.set({ synchronous_standby_names: `'FIRST 1 (${formatName(this.#standby)})'` });
     await this.#primary.reload();
@@ -52,13 +52,13 @@ export class PostgresPair {
     });
   }
 
-  /** Makes commits independent of a standby. For a primary without a standby. */
+  /** Makes commits succeed without a standby, after the standby was lost. */
   async beAlone(): Promise<void> {
     this.#primary.set({ synchronous_standby_names: "''" });
     await this.#primary.reload();
   }
 
-  /** Promotes the standby. The former primary is unchanged, running or not, and becomes the standby of this pair. */
+  /** Promotes the standby. The former primary, running or not, is unchanged, and becomes the standby of this pair. */
   async promote(): Promise<void> {
     await this.#standby.query('SELECT pg_promote(true, 30)');
     const primary = this.#primary;
@@ -66,7 +66,7 @@ export class PostgresPair {
     this.#standby = primary;
   }
 
-  /** Restarts the former primary as a standby: kills it if necessary, rewinds or copies it, and waits for it. */
+  /** Restarts the former primary as a standby. Kills it if necessary, rewinds or copies it, and waits for it. */
   async rejoin(): Promise<void> {
     const primary = this.#primary;
     const old = this.#standby;
@@ -91,7 +91,7 @@ export class PostgresPair {
   }
 }
 
-/** Starts both, and waits until a commit needs the standby. */
+/** Starts a pair before the tests of a file or `describe`. */
 export function primaryAndStandby(options?: PostgresOptions, ofStandby?: PostgresOptions): Promise<PostgresPair> {
   return PostgresPair.start(options, ofStandby);
 }

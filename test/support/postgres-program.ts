@@ -6,14 +6,14 @@ import { join, resolve } from 'node:path';
 
 const isRoot = process.getuid?.() === 0;
 
-/** The directory of PostgreSQL's server programs, which Debian does not put into the PATH. */
+/** The directory of PostgreSQL's server programs. Debian does not add it to the PATH. */
 const programs = findPrograms();
 
-/** The reason why no server can be started here; `undefined` if a server can be started. */
+/** The reason why no server can be started on this machine; `undefined` if one can be started. */
 export const whyNoPostgres =
   programs === undefined ? 'PostgreSQL is not installed: apt-get install postgresql' : undefined;
 
-/** Owns the servers' files. The server refuses to run as root, so it is the user of Debian's package then. */
+/** Owner of the servers' files. PostgreSQL refuses to run as root, so root uses the user of Debian's package. */
 const owner = isRoot && programs !== undefined ? { uid: readId('-u'), gid: readId('-g') } : undefined;
 
 function findPrograms(): string | undefined {
@@ -34,7 +34,7 @@ function readId(flag: '-u' | '-g'): number {
 
 /**
  * Starts a program of PostgreSQL as the user that owns the servers.
- * @param prefix a command that runs it, such as `ip netns exec …`
+ * @param prefix command prefix, such as `ip netns exec …`
  */
 export function spawnProgram(
   name: string,
@@ -64,15 +64,15 @@ export function runProgram(name: string, args: readonly string[], prefix: readon
   });
 }
 
-/** The environment of programs: no variables such as PGHOST, and the language of messages that tests compare. */
+/** Returns the environment of the programs, without variables such as PGHOST, and with a fixed language. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', TZ: 'UTC' };
 }
 
 /**
- * Creates the data directory of a server in a fresh folder. The files come from a copy that is kept next to the
- * dependencies, because `initdb` takes seconds.
- * @returns the folder: `DIR/data` is the server's, the rest is for its other files
+ * Creates the data directory of a server in a new folder. The files are copied from a directory that is kept next to
+ * the dependencies, because `initdb` takes seconds.
+ * @returns the folder; the data directory is `DIR/data`, and other files of the server can be next to it
  */
 export async function freshServer(): Promise<string> {
   const folder = emptyServer();
@@ -80,14 +80,14 @@ export async function freshServer(): Promise<string> {
   return folder;
 }
 
-/** Like `freshServer`, but without the data directory. */
+/** Creates the folder of a server without a data directory. */
 export function emptyServer(): string {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-postgres-'));
   own(folder);
   return folder;
 }
 
-/** Gives a file or directory to the user of the servers. */
+/** Changes the owner of a file or directory to the user of the servers. */
 export function own(path: string): void {
   if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
 }
@@ -113,13 +113,13 @@ async function template(): Promise<string> {
   try {
     renameSync(own, kept);
   } catch {
-    // Another process was first.
+    // Another process has created the copy in the meantime.
     rmSync(own, { recursive: true, force: true });
   }
   return kept;
 }
 
-/** A port below the range for outgoing connections, so that it is still free when a server restarts. */
+/** Returns a port below the range for outgoing connections. It is still free when a server restarts. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);
@@ -132,9 +132,9 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 }
 
 /**
- * Cleans up a server after this process: kills every process that works in `folder`, and removes it,
- * once this process is gone or closes the guard. The children of a killed server are not in its process group, but they
- * stay in its directory; stopped ones would wait forever.
+ * Starts a guard that cleans up a server. After this process has ended or closed the guard, it kills every process that
+ * works in `folder`, and removes the folder. Children of a killed server are in no common process group, but in its
+ * directory. Stopped children would otherwise wait forever.
  */
 export function guard(folder: string): { close(): Promise<void> } {
   const script = `

@@ -9,27 +9,27 @@ import { freePort, freshServer, guard, runProgram, spawnProgram } from './postgr
 export { whyNoPostgres } from './postgres-program.ts';
 
 export interface PostgresOptions {
-  /** Additional lines of postgresql.conf. */
+  /** Additional lines for postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** The address on which it listens, and at which others reach it. */
+  /** The address on which the server listens, and at which clients reach it. */
   readonly host?: string;
   readonly port?: number;
-  /** Command prefix, such as `ip netns exec NAME`. */
+  /** Command prefix for the server's programs, such as `ip netns exec NAME`. */
   readonly prefix?: readonly string[];
-  /** pg_hba.conf; by default, anyone may connect. */
+  /** Content of pg_hba.conf. By default, anyone may connect. */
   readonly access?: string;
-  /** A folder with a data directory; by default, a new server. */
+  /** A folder that already contains a data directory; by default, a new server is created. */
   readonly folder?: string;
 }
 
-/** Fast, and as durable as the default: the disk is synced before a commit returns. */
+/** Fast settings that are as durable as the defaults: the disk is synced before a commit returns. */
 const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
   unix_socket_directories: "''",
   shared_buffers: '32MB',
-  dynamic_shared_memory_type: 'mmap', // In the data directory, so that nothing is left of a killed server.
+  dynamic_shared_memory_type: 'mmap', // In the data directory, so that a killed server leaves nothing behind.
   max_connections: 100,
   wal_level: 'replica',
   wal_log_hints: 'on',
@@ -41,13 +41,13 @@ const settings = {
   log_line_prefix: "'%m [%p] '",
 };
 
-/** SQL for the time at which the server last loaded the settings of a new session, in microseconds. */
+/** SQL for the time at which the server last loaded its settings, in microseconds. */
 const lastLoad = 'SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::text AS at';
 interface Load {
   readonly at: string;
 }
 
-/** A busy machine can need longer for a connection than a node would wait for an unreachable host. */
+/** Parameters of URLs. On a busy machine, connecting can take longer than a node would wait for an unreachable host. */
 export const patientParameters = 'sslmode=disable&connect_timeout=20';
 
 const everyone = 'host all all all trust\nhost replication all all trust\n';
@@ -73,7 +73,7 @@ export class Postgres {
     this.#guard = guard(folder);
   }
 
-  /** Starts a new server on a free port, and waits until it takes connections. @throws {Error} with its output */
+  /** Starts a new server on a free port, and waits until it accepts connections. @throws {Error} with its output */
   static async start(options: PostgresOptions = {}): Promise<Postgres> {
     const server = await Postgres.prepare(options);
     await server.start();
@@ -90,12 +90,12 @@ export class Postgres {
     return server;
   }
 
-  /** `DIR/data`. */
+  /** Path of the data directory. */
   get data(): string {
     return join(this.folder, 'data');
   }
 
-  /** The log of the server since its start. */
+  /** The log of the server since it was last started. */
   get log(): string {
     return this.#said;
   }
@@ -104,7 +104,7 @@ export class Postgres {
     return this.#process !== undefined;
   }
 
-  /** A URL of a database of the server, for user `postgres`, without TLS. */
+  /** Returns the URL of a database for user `postgres`, without TLS. */
   url(database = 'postgres', parameters = patientParameters): string {
     return `postgres://postgres@${this.host}:${this.port}/${database}?${parameters}`;
   }
@@ -117,7 +117,7 @@ export class Postgres {
     return this.url(name);
   }
 
-  /** Copies a database, so that it can be restored. */
+  /** Copies a database. @returns a function that restores the database from the copy */
   async copyDatabase(url: string): Promise<() => Promise<void>> {
     const name = new URL(url).pathname.slice(1);
     const cut = async (allowed: boolean) => {
@@ -148,15 +148,15 @@ export class Postgres {
   }
 
   /**
-   * Adds lines to postgresql.conf; the last line of a name applies. A running server reads them at `reload` or its next
-   * startup.
+   * Adds lines to postgresql.conf. The last line of a setting applies. A running server reads the file at `reload` or
+   * restart.
    */
   set(lines: Readonly<Record<string, string | number>>): void {
     const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}\n`);
     appendFileSync(join(this.data, 'postgresql.conf'), text.join(''));
   }
 
-  /** Rereads postgresql.conf and pg_hba.conf. Resolves when the settings apply to commits, which takes a checkpoint. */
+  /** Rereads postgresql.conf and pg_hba.conf. Resolves when the settings apply to commits, after a checkpoint. */
   async reload(): Promise<void> {
     const [before] = await this.query<Load>(`${lastLoad}, pg_reload_conf()`);
     let loaded = before;
@@ -164,7 +164,7 @@ export class Postgres {
     await this.query('CHECKPOINT');
   }
 
-  /** Starts it again, with the same files and port. @throws {Error} with its output */
+  /** Starts the server again, with the same files and port. @throws {Error} with its output */
   async start(): Promise<void> {
     const stdio = ['ignore', 'ignore', 'pipe'] as const;
     const child = spawnProgram('postgres', ['-D', this.data], { cwd: this.data, stdio: [...stdio] }, this.#prefix);
@@ -181,24 +181,24 @@ export class Postgres {
     await this.#ready(child);
   }
 
-  /** Shuts it down cleanly: sessions are closed, and all data is on disk. */
+  /** Shuts the server down cleanly. Sessions are closed, and all data is written to disk. */
   async stop(): Promise<void> {
     this.#process?.kill('SIGINT');
     await this.#ended;
     await this.#childrenGone();
   }
 
-  /** Kills all its processes, similar to a power cut. Resolves when they are gone. */
+  /** Kills all processes of the server, similar to a power failure. Resolves when they have ended. */
   async kill(): Promise<void> {
     this.#process?.kill('SIGKILL');
     await this.#childrenGone('SIGKILL');
     await this.#ended;
   }
 
-  /** Stops all its processes: connections stay open, and nothing responds. */
+  /** Freezes all processes of the server. Connections stay open, but get no responses. */
   pause(): void {
     for (const each of this.processes()) signal(each, 'SIGSTOP');
-    // The first round can have missed a child that was just created.
+    // The first pass can miss a child process that was just created.
     for (const each of this.processes()) signal(each, 'SIGSTOP');
   }
 
@@ -206,18 +206,18 @@ export class Postgres {
     for (const each of this.processes()) signal(each, 'SIGCONT');
   }
 
-  /** Runs a program of PostgreSQL in its place (network namespace), such as `pg_rewind`. */
+  /** Runs a program of PostgreSQL, such as `pg_rewind`, in the network namespace of the server. */
   run(program: string, args: readonly string[]): Promise<void> {
     return runProgram(program, args, this.#prefix);
   }
 
-  /** Kills it, and removes its files; after the tests of the file at the latest. */
+  /** Kills the server and removes its files. This happens after the tests of the file at the latest. */
   readonly close = closing(async () => {
     await this.kill();
     await this.#guard.close();
   });
 
-  /** The ids of its processes: all that work in its data directory. */
+  /** Returns the ids of the server's processes, which are all processes in its data directory. */
   processes(): number[] {
     const ids = readdirSync('/proc').map(Number).filter(Number.isInteger);
     return ids.filter((id) => {
@@ -229,7 +229,7 @@ export class Postgres {
     });
   }
 
-  /** @param name signal for the remaining processes: the postmaster can have forked a process just before its end */
+  /** @param name signal for the remaining processes, because the postmaster can fork a process just before it ends */
   async #childrenGone(name?: NodeJS.Signals): Promise<void> {
     for (let left = this.processes(); left.length > 0; left = this.processes()) {
       if (name !== undefined) for (const each of left) signal(each, name);

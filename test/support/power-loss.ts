@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** File operations of a process: see record-disk.c. */
+/** A file operation of a process: see record-disk.c. */
 interface Event {
   readonly kind: string;
   readonly thread: number;
@@ -9,13 +9,13 @@ interface Event {
   readonly to: string;
   readonly at: number;
   readonly bytes: Uint8Array;
-  /** Bytes of the record up to its end. */
+  /** Number of bytes in the record up to the end of this operation. */
   readonly end: number;
 }
 
 /**
- * A file: the durable content, and the writes that can be on disk. `synced` tells which of them a sync in progress
- * covers.
+ * The durable content of a file, and the writes that may be on disk. `syncs` contains, by thread, how many of these
+ * writes a sync in progress covers.
  */
 interface Inode {
   disk: Buffer;
@@ -50,14 +50,14 @@ function readEvents(record: Buffer, root: string): Event[] {
 }
 
 /**
- * A disk that follows a record. After a power loss, it holds what ext4 can leave: any of the unsynced sectors of each
- * file, whichever way the file system orders them, and the changes of names up to any since the last sync of a
- * directory.
+ * A disk that replays a record. After a power loss, it has a content that ext4 can leave. Any unsynced sectors of each
+ * file can be missing, in whatever order the file system wrote them. Changes of names since the last sync of a
+ * directory can be missing from any change on.
  */
 export class RecordedDisk {
   readonly #events: readonly Event[];
   readonly #isFlushed: (path: string) => boolean;
-  /** Names that are certainly on disk, and the changes since then. */
+  /** File names that are certainly on disk. Later changes of names may not be on disk yet. */
   readonly #names = new Map<string, Inode>();
   #durable = new Map<string, Inode>();
   #changes: ((names: Map<string, Inode>) => void)[] = [];
@@ -65,8 +65,8 @@ export class RecordedDisk {
   #next = 0;
 
   /**
-   * @param base the files when the record began
-   * @param isFlushed false for files whose syncs are ignored
+   * @param base directory with the files from before the record
+   * @param isFlushed returns false for files whose syncs are ignored
    */
   constructor(
     recordFile: string,
@@ -84,13 +84,13 @@ export class RecordedDisk {
     return this.#events.length;
   }
 
-  /** Continues to an event. @returns bytes of the record up to it */
+  /** Replays the record up to an event. @returns the number of bytes in the record up to that event */
   goTo(event: number): number {
     for (; this.#next < event; this.#next += 1) this.#apply(this.#events[this.#next]!);
     return this.#events[event - 1]?.end ?? 0;
   }
 
-  /** Writes a possible content of the disk after a power loss to a directory. */
+  /** Writes to a directory what the disk can contain after a power loss. */
   losePower(to: string, random: () => number): void {
     const names = new Map(this.#durable);
     const kept = Math.floor(random() * (this.#changes.length + 1));
@@ -101,7 +101,7 @@ export class RecordedDisk {
       const content = contentAfter(inode, random);
       const end = lastByte(content);
       writeFileSync(file, content.subarray(0, end), { mode: 0o600 });
-      truncateSync(file, content.length); // The rest are zeros.
+      truncateSync(file, content.length); // The remaining bytes become zeros.
     }
   }
 
@@ -149,13 +149,13 @@ function rename(names: Map<string, Inode>, from: string, to: string): void {
   if (inode !== undefined) names.set(to, inode).delete(from);
 }
 
-/** Puts the first writes to a file on disk. */
+/** Moves the first writes to a file to its durable content. */
 function reach(inode: Inode, count: number): void {
   for (const { at, bytes } of inode.unsynced.splice(0, count)) inode.disk = written(inode.disk, at, bytes);
   for (const [thread, covered] of inode.syncs) inode.syncs.set(thread, Math.max(0, covered - count));
 }
 
-/** Returns a copy if it grows; otherwise the same bytes, changed in place, because nothing else refers to them. */
+/** Writes bytes to a content. Returns a copy if it grows; otherwise changes it in place, because it is not shared. */
 function written(disk: Buffer, at: number, bytes: Uint8Array): Buffer {
   const end = at + bytes.length;
   const target = end <= disk.length ? disk : Buffer.concat([disk], end);
@@ -164,7 +164,7 @@ function written(disk: Buffer, at: number, bytes: Uint8Array): Buffer {
 }
 
 /**
- * Returns a possible content of a file: each unsynced write can be complete, absent, truncated, or have any of its
+ * Returns a possible content of a file. Each unsynced write can be complete, missing, truncated, or only in some
  * sectors.
  */
 function contentAfter({ disk, unsynced }: Inode, random: () => number): Buffer {

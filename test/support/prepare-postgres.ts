@@ -3,8 +3,8 @@ import { givenPassword } from './given-password.ts';
 import { runBinary } from './run-binary.ts';
 
 /**
- * Prepares a PostgreSQL with the compiled executable, without a key file unless `flags` has one. @returns the first
- * credentials
+ * Prepares a PostgreSQL database with the compiled executable. Uses no key file, unless `flags` contain one.
+ * @returns the first credentials
  */
 export async function preparePostgres(url: string, flags: readonly string[] = []): Promise<Credentials> {
   const args = [

@@ -23,7 +23,7 @@ interface RuleState {
 }
 
 /**
- * A separate Prometheus with our rules, which fire immediately. The durations of conditions are tested with promtool.
+ * A Prometheus server with the published rules, changed to fire without delay. Tests with promtool check the delays.
  */
 export class Prometheus {
   readonly #url: string;
@@ -34,7 +34,7 @@ export class Prometheus {
     this.#process = process;
   }
 
-  /** @param targets HOST:PORT of the metrics of each service */
+  /** @param targets HOST:PORT of each service's metrics */
   static async start(targets: readonly string[]): Promise<Prometheus> {
     const folder = freshDirectory();
     const address = `127.0.0.1:${await freePort()}`;
@@ -45,7 +45,7 @@ export class Prometheus {
       scrape_configs: [{ job_name: 'flagmeter', static_configs: [{ targets }] }],
     };
     writeFileSync(join(folder, 'rules.yml'), rules);
-    writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config)); // JSON is YAML.
+    writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config)); // YAML includes JSON.
     const own = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`];
     const child = spawn('prometheus', own, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
@@ -63,7 +63,7 @@ export class Prometheus {
     return started;
   }
 
-  /** The results of an expression, now. @throws {Error} when Prometheus refuses it */
+  /** Returns the current results of an expression. @throws {Error} if Prometheus rejects it */
   async query(expression: string): Promise<readonly Result[]> {
     const { result } = (await this.#get(`query?${new URLSearchParams({ query: expression })}`)) as { result: Result[] };
     return result;
@@ -74,12 +74,12 @@ export class Prometheus {
     return groups.flatMap(({ rules }) => rules);
   }
 
-  /** The names of the alerts that fire. */
+  /** Returns the names of the firing alerts. */
   async firing(): Promise<readonly string[]> {
     return (await this.rules()).filter(({ state }) => state === 'firing').map(({ name }) => name);
   }
 
-  /** The names of the alerts that fire for one target, or for all of them together. @param target its HOST:PORT */
+  /** Returns the names of the alerts that fire for one target, or for all targets together. @param target HOST:PORT */
   async firingAt(target: string): Promise<readonly string[]> {
     const { alerts } = (await this.#get('alerts')) as { alerts: Alert[] };
     return alerts

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** The files that operators load. */
+/** Path of the rules file that operators load. */
 export const rulesPath = join(import.meta.dirname, '../../docs/alerts/flagmeter.yml');
 export const dashboardPath = join(import.meta.dirname, '../../docs/dashboards/flagmeter.json');
 
@@ -22,7 +22,7 @@ export function readRules(): readonly AlertRule[] {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Every name that `GET /metrics` can have: test/docs/metrics.test.ts compares the document with the code. */
+/** Returns every name that `GET /metrics` can have, from the docs. test/docs/metrics.test.ts checks the docs. */
 export function knownMetrics(): ReadonlySet<string> {
   const paper = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
   const names = [...paper.matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].flatMap(([, name, type]) =>
@@ -31,7 +31,7 @@ export function knownMetrics(): ReadonlySet<string> {
   return new Set([...names, 'up']);
 }
 
-/** The expressions of the dashboard, with its variables filled in. */
+/** Returns the expressions of the dashboard, with its variables filled in. */
 export function readPanels(): readonly { readonly title: string; readonly expr: string }[] {
   const { panels } = JSON.parse(readFileSync(dashboardPath, 'utf8')) as {
     panels: { title: string; targets?: { expr: string }[] }[];
@@ -54,8 +54,8 @@ export function metricsIn(expr: string): readonly string[] {
 }
 
 /**
- * Runs promtool on files that are written for it.
- * @param input its standard input
+ * Writes files, and runs promtool on them.
+ * @param input standard input of promtool
  * @throws {Error} with its output, if it reports a fault
  */
 export function promtool(args: readonly string[], files: Readonly<Record<string, string>> = {}, input = ''): string {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../src/contract/errors.ts';
 import { bytesField, joinFields, numberField } from '../../src/grpc/protobuf.ts';
 
-/** Key, environment and time, which are laid out alike in both kinds of report. */
+/** Encoded key, environment and time. Both kinds of report have these fields at the same numbers. */
 export const headFields = joinFields(
   bytesField(1, 'a-key'),
   bytesField(2, 'Production'),
@@ -9,7 +9,7 @@ export const headFields = joinFields(
 );
 export const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** A field that is a double. */
+/** Encodes a field of the type double. */
 export function doubleField(field: number, value: number): Buffer {
   const double = Buffer.alloc(9);
   double[0] = field * 8 + 1;
@@ -17,7 +17,7 @@ export function doubleField(field: number, value: number): Buffer {
   return double;
 }
 
-/** The code of the refusal, or `none`. */
+/** Returns the code of the refusal that `decode` throws; `none` if it throws nothing. */
 export function readCode(decode: () => unknown): string {
   try {
     decode();

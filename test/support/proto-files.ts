@@ -18,13 +18,13 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import protobuf from 'protobufjs';
 
-/** Turns the files in proto/ into descriptors, as protoc would. */
+/** Converts the files in proto/ to descriptors, as protoc does. */
 
 const folder = join(import.meta.dirname, '../../proto');
 
 const timestamp = file_google_protobuf_timestamp.proto;
 
-/** Every file that the gRPC server describes, imported ones first. */
+/** Returns the descriptor of every file that the gRPC server describes. Imported files come first. */
 export function describeProtoFiles(): FileDescriptorProto[] {
   const reflection = 'grpc/reflection/v1/reflection.proto';
   const older = (text: string) => text.replaceAll('/v1/', '/v1alpha/').replaceAll('.v1', '.v1alpha');
@@ -37,7 +37,7 @@ export function describeProtoFiles(): FileDescriptorProto[] {
   ];
 }
 
-/** Full names of the services of a file, and of all declarations that can be queried. */
+/** Returns the full names of a file's services, and of all declarations that can be queried. */
 export function namesIn(file: FileDescriptorProto): { services: string[]; symbols: string[] } {
   const services = file.service.map(({ name }) => `${file.package}.${name}`);
   const methods = file.service.flatMap(({ name, method }) =>
@@ -56,7 +56,7 @@ export function namesIn(file: FileDescriptorProto): { services: string[]; symbol
   return { services, symbols: [...services, ...methods, ...types] };
 }
 
-/** A file's descriptor as bytes. */
+/** Encodes a file's descriptor. */
 export function encodeFile(file: FileDescriptorProto): Uint8Array {
   return toBinary(FileDescriptorProtoSchema, file);
 }
@@ -101,7 +101,7 @@ function describeMessage(message: protobuf.Type): DescriptorProto {
   });
 }
 
-/** `optional` in proto3: a separate oneof, as protoc writes it. */
+/** True for `optional` in proto3. Such a field has its own oneof, as protoc writes it. */
 function isOptional(field: protobuf.Field): boolean {
   return field.getOption('proto3_optional') === true;
 }
@@ -138,7 +138,7 @@ function describeType({ type, resolvedType }: { type: string; resolvedType: prot
   return { type: kind };
 }
 
-/** The name of the message of a map's entries, as protoc gives it. */
+/** Returns the name that protoc gives to the message of a map's entries. */
 function shortEntryName({ name }: protobuf.FieldBase): string {
   const words = name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Entry`;

@@ -5,10 +5,10 @@ import { connect as connectTls } from 'node:tls';
 import { Client, credentials } from '@grpc/grpc-js';
 import { call } from './grpc-call.ts';
 
-/** The authority that issued the certificates of all servers and proxies in tests. */
+/** Certificate of the authority for all servers and proxies in tests. */
 const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 
-/** The result of a request. */
+/** The response to a request through a proxy. */
 export interface ProxyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -19,13 +19,13 @@ export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  /** Address of the client, one of 127.0.0.0/8. */
+  /** IP address of the client, in 127.0.0.0/8. */
   readonly localAddress?: string;
-  /** Keeps connections; by default, each request has its own. */
+  /** Agent that keeps connections open. By default, each request has its own connection. */
   readonly agent?: Agent;
 }
 
-/** A request over HTTP/1.1, as older servers send them. */
+/** Sends a request over HTTP/1.1, as older servers do. */
 export function byHttp1(port: number, path: string, { body, ...options }: RequestOptions): Promise<ProxyResponse> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -43,7 +43,7 @@ export function byHttp1(port: number, path: string, { body, ...options }: Reques
   });
 }
 
-/** A request over HTTP/2, as browsers send them. */
+/** Sends a request over HTTP/2, as browsers do. */
 export function byHttp2(
   port: number,
   path: string,
@@ -71,7 +71,7 @@ export function byHttp2(
   });
 }
 
-/** Returns the protocol that a server selects among the offered protocols. */
+/** Returns the protocol that a server selects from the offered protocols. */
 export function alpn(port: number, offered: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: 'localhost', port, ca, ALPNProtocols: offered }, () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/http/bind-failure.ts';
 import { reaches } from './reaches.ts';
 
-/** The addresses of a server's two listeners. */
+/** The addresses of the two listeners of a server behind a proxy. */
 export interface Behind {
   readonly http: string;
   readonly grpc: string;
@@ -28,7 +28,7 @@ export function example(path: string): string {
   return readFileSync(new URL(`../../docs/examples/${path}`, import.meta.url), 'utf8');
 }
 
-/** Writes the configuration with the files of a test instead of an operator's. @returns the command that runs it */
+/** Writes a proxy's configuration, with a test's files in place of an operator's. @returns the start command */
 const prepare = {
   haproxy(folder: string, text: string): string[] {
     const file = join(folder, 'haproxy.cfg');
@@ -65,8 +65,8 @@ const prepare = {
 } as const;
 
 /**
- * Runs a configuration for port 443 on a free port of this machine, with TLS for `localhost`.
- * @throws {Error} with its output, if it does not listen
+ * Runs a proxy. Its configuration for port 443 is changed to a free port of this machine, with TLS for `localhost`.
+ * @throws {Error} with its output, if it does not start to listen
  */
 export async function runProxy(kind: ProxyKind, folder: string, text: string): Promise<RunningProxy> {
   const port = await freePort('127.0.0.1', 0);

@@ -3,15 +3,15 @@ import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } fro
 const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf', caddy: 'proxy/Caddyfile' } as const;
 
 export interface ProxyChanges {
-  /** True to use TLS to the server, as in the commented lines of the example. */
+  /** True to use TLS to the server, as in the example's commented lines. */
   readonly tls?: boolean;
-  /** Lines to replace, with their replacements. */
+  /** Lines to replace, each with its replacement. */
   readonly replace?: Readonly<Record<string, string>>;
 }
 
 /**
- * Starts a proxy with the example of the docs for one machine.
- * @throws {Error} with its output, if it does not listen; or if a line to be replaced is missing
+ * Starts a proxy with the example for one machine from the docs.
+ * @throws {Error} with its output, if it does not start to listen; or if a line to replace is missing
  */
 export function startProxy(
   kind: ProxyKind,
@@ -29,7 +29,7 @@ export function startProxy(
   return runProxy(kind, folder, own);
 }
 
-/** Replaces the lines without TLS by the commented ones. */
+/** Replaces the lines without TLS by the commented lines with TLS. */
 function withTls(text: string): string {
   return text
     .replace(/^\s*(?:proxy_pass http:|grpc_pass grpc:|server flagmeter 127|reverse_proxy @grpc h2c:).*$/gm, '')

@@ -5,7 +5,7 @@ import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.
 import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 
-/** Batches with few series, people and messages, so that they often coincide. */
+/** Environments of the batches. There are few series, people and messages, so that batches often have the same ones. */
 
 export const testEnvironments = [3, 4];
 const ordinals = fc.integer({ min: 29, max: 34 });
@@ -29,19 +29,19 @@ type Entry = typeof record extends fc.Arbitrary<infer T> ? T : never;
 
 export const packet = fc.record({
   entries: fc.array(record, { maxLength: 6 }),
-  /** True if it counts once, however often it is sent. */
+  /** True for a packet that must be counted only once, however often it is sent. */
   once: fc.boolean(),
   person: fc.option(fc.constantFrom('ann', 'bob', 'eve'), { nil: undefined }),
   unknown: fc.boolean(),
 });
 export type TestPacket = typeof packet extends fc.Arbitrary<infer T> ? T : never;
 
-/** Fills batches. Names come with the first batch that refers to them, as the dictionary gives them. */
+/** Fills batches. A batch that first refers to a name also contains that name, as the dictionary requires. */
 export class BatchFiller {
   readonly #named = new Set<number>();
   #clock = 0;
 
-  /** @param at time of the whole batch (Unix seconds), at which a person was given something */
+  /** @param at time of the batch (Unix seconds), also used as the time when a person was shown a variant */
   fill(packets: readonly TestPacket[], at: number): Batch {
     const batch = new Batch();
     for (const each of packets) {

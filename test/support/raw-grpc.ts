@@ -11,7 +11,7 @@ export interface RawGrpc {
 
 /**
  * @param address HOST:PORT of a server without TLS
- * @param window bytes of each response that the server may send
+ * @param window number of bytes that the server may send of each response
  */
 export function openRawGrpc(address: string, window = 65_535): RawGrpc {
   const session = connect(`http://${address}`, { settings: { initialWindowSize: window } });
@@ -40,7 +40,7 @@ export function grpcFrame(message: Uint8Array, flag = 0): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** The end of a call: its status and our code. */
+/** Waits for the end of a call. @returns its status and flagmeter's error code */
 export async function readEnd(
   stream: ClientHttp2Stream,
 ): Promise<{ status: number; code: string | undefined; reset: number }> {
@@ -51,7 +51,7 @@ export async function readEnd(
   });
   const trailers = await trailed;
   await closed;
-  // Node's session loops forever if it is destroyed while it reads.
+  // A Node session that is destroyed while it reads would loop forever.
   await new Promise((resolve) => setImmediate(resolve));
   const code = trailers['flagmeter-code'];
   return { status: Number(trailers['grpc-status']), code, reset: stream.rstCode ?? constants.NGHTTP2_NO_ERROR };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 
-/** A header that is sent unchecked. */
+/** A header that is sent without being checked. */
 export type RawHeader = readonly [name: string, value: string];
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -20,7 +20,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array 
   return Buffer.concat([head, payload]);
 }
 
-/** A length of HPACK, of seven bits at first (RFC 7541 §5.1). */
+/** Encodes a length for HPACK with a prefix of seven bits (RFC 7541 §5.1). */
 function encodeLength(text: Buffer): Buffer {
   if (text.length < 127) return Buffer.from([text.length]);
   const bytes = [127];
@@ -29,7 +29,7 @@ function encodeLength(text: Buffer): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Literals that are not indexed, with the given bytes. */
+/** Encodes headers as literals without indexing, with exactly the given bytes. */
 function block(fields: readonly RawHeader[]): Buffer {
   const parts = fields.flatMap((field) => [
     Buffer.from([0]),
@@ -41,7 +41,7 @@ function block(fields: readonly RawHeader[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The bytes of a connection with one request. @param bodies one DATA frame each; the last one ends the stream */
+/** Encodes a connection with one request. @param bodies payloads of DATA frames; the last frame ends the stream */
 export function rawHttp2(fields: readonly RawHeader[], bodies: readonly string[] = []): Buffer {
   const ends = (at: number) => (at === bodies.length - 1 ? endStream : 0);
   return Buffer.concat([
@@ -53,8 +53,7 @@ export function rawHttp2(fields: readonly RawHeader[], bodies: readonly string[]
 }
 
 /**
- * Sends the bytes over TLS with HTTP/2, and waits until the server ends the stream or the connection, or the time is
- * over.
+ * Sends bytes over TLS with HTTP/2. Waits until the server ends the stream or the connection, or until the time limit.
  */
 export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number): Promise<() => void> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
@@ -72,7 +71,7 @@ export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number):
   return () => socket.destroy();
 }
 
-/** True if a frame ends the first stream, or the connection: RST_STREAM, GOAWAY, or a last HEADERS or DATA. */
+/** True if a frame ends the first stream or the connection: RST_STREAM, GOAWAY, or the last HEADERS or DATA. */
 function isOver(received: Buffer): boolean {
   for (let at = 0; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3)) {
     const type = received[at + 3]!;

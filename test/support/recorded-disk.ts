@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freshDirectory } from './binary.ts';
 import { compilePreload } from './preload.ts';
 
-/** An event at which a process is killed: see record-disk.c. */
+/** A file operation at which a process is killed: see record-disk.c. */
 export interface KillPoint {
   readonly on: 'w' | 'd' | 's' | 'e' | 'r' | 'u';
   readonly path: string;
@@ -12,7 +12,7 @@ export interface KillPoint {
 
 let library: string | undefined;
 
-/** The environment of a process that is killed at an event, once `arm` was called. */
+/** Returns the environment of a process that is killed at a file operation after `arm` was called. */
 export function killedAt(data: string, { on, path, at }: KillPoint) {
   library ??= compilePreload('record-disk');
   const armed = join(freshDirectory(), 'armed');
@@ -29,14 +29,14 @@ export function killedAt(data: string, { on, path, at }: KillPoint) {
   };
 }
 
-/** The environment of a process whose writes are recorded, and the record. */
+/** Returns the environment of a process whose writes are recorded, and functions to read the record. */
 export function recorded(data: string) {
   library ??= compilePreload('record-disk');
   const file = join(freshDirectory(), 'record');
   return {
     env: { LD_PRELOAD: library, RECORD_IN: `${data}/`, RECORD_TO: file },
     file,
-    /** Bytes of the record so far. */
+    /** Returns the number of bytes recorded so far. */
     length: () => (existsSync(file) ? statSync(file).size : 0),
   };
 }

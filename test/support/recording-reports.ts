@@ -13,7 +13,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 
 type Sender = TransportSource & { readonly idempotencyKey?: string };
 
-/** A refusal as recorded in the ledger. If the application is unknown, only the code is recorded. */
+/** A refusal as the ledger records it. If the application is unknown, only the code is recorded. */
 export interface RecordedRefusal {
   readonly code: RefusalCode;
   readonly route?: LedgerSource['route'];
@@ -21,22 +21,22 @@ export interface RecordedRefusal {
   readonly claimed: ClaimedSender;
 }
 
-/** Accepts and records every report, unless configured otherwise. Every key belongs to an application. */
+/** A receiver that accepts and records every report by default. It knows an application for every key. */
 export class RecordingReports implements ReportKinds {
   readonly reports: { readonly report: Report; readonly sender: Sender }[] = [];
   readonly told: RecordedRefusal[] = [];
-  /** The formats of reports that would be decoded in another thread. */
+  /** Formats of the reports that another thread would decode. */
   readonly decoded: FormatName[] = [];
-  /** Thrown at every report. */
+  /** Error to throw for every report. */
   refusal: unknown;
-  /** Thrown before a report is read. */
+  /** Error to throw before a report is read. */
   closed: unknown;
-  /** Resolves when a report is on disk. */
+  /** Resolves when a report is considered to be on disk. */
   durable = Promise.resolve();
   readonly usage = this.#kind<UsageReport>('usage');
   readonly metrics = this.#kind<MetricsReport>('metrics');
 
-  /** The dependencies of a pipeline. */
+  /** Dependencies for the pipeline under test. */
   readonly deps = {
     clock: systemClock,
     monitor: { admits: () => true, admitsApplication: () => true },

@@ -18,27 +18,25 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * The commit of the previous release. Update it at each release: see packaging/README.md. It is the last release
- * without webhooks.
+ * The commit of the previous release, which is the last release without webhooks. Update it at each release: see
+ * packaging/README.md.
  */
 export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 
-/** In CI the files can belong to another user. */
+/** Lets git read files of another user, which can occur in CI. */
 const anyOwner = ['-c', `safe.directory=${root}`];
 
 const hasCommit = spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root });
 
-/**
- * The reason why the previous release cannot be built here, although git is installed; `undefined` if it can be built.
- */
+/** The reason why the previous release cannot be built although git is installed; `undefined` if it can be built. */
 export const whyNoReleaseBefore =
   hasCommit.error !== undefined || hasCommit.status === 0
     ? undefined
     : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
 
 /**
- * The executable of that commit, which is built once, and kept next to the dependencies. @throws {Error} with the build
- * output
+ * Returns the executable of the previous release. It is built once, and kept next to the dependencies.
+ * @throws {Error} with the output of the build
  */
 export async function binaryBefore(): Promise<string> {
   const kept = join(root, 'node_modules/.cache', `flagmeter-${releaseBefore.slice(0, 12)}`);
@@ -49,7 +47,7 @@ export async function binaryBefore(): Promise<string> {
     await checkOut(folder);
     takeDependencies(folder);
     await run(join(root, 'node_modules/.bin/bun'), ['build.ts'], { cwd: folder });
-    const own = `${kept}.${process.pid}`; // Another process may be building it, too.
+    const own = `${kept}.${process.pid}`; // Another process may build it at the same time.
     copyFileSync(join(folder, 'dist/flagmeter'), own);
     renameSync(own, kept);
     return kept;
@@ -64,10 +62,10 @@ async function checkOut(folder: string): Promise<void> {
   await run('tar', ['--extract', '--file', tar, '--directory', folder]);
 }
 
-/** Packages in the folder itself: the build writes to the first, and refers to files of the second by path. */
+/** Packages that are copied, not linked. The build writes to the first, and refers to files of the second by path. */
 const copied = ['lmdb', 'piscina'];
 
-/** Links the current dependencies, which have everything that the previous release needs. */
+/** Links to the current dependencies, which include everything that the previous release needs. */
 function takeDependencies(folder: string): void {
   const ours = join(root, 'node_modules');
   const theirs = join(folder, 'node_modules');

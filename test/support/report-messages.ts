@@ -11,7 +11,7 @@ import {
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describeProtoFiles } from './proto-files.ts';
 
-/** The messages of proto/ as protobuf's own library reads and writes them, from and to its JSON. */
+/** The messages of proto/ in protobuf's own library, which converts them from and to its JSON. */
 
 export const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: describeProtoFiles() }));
 
@@ -20,13 +20,13 @@ export function encode(name: string, json: unknown): Buffer {
   return Buffer.from(toBinary(schema, fromJson(schema, json as JsonValue, { registry })));
 }
 
-/** Decodes a message, with fields that are zero as well. */
+/** Decodes a message. The result includes fields with the value zero. */
 export function decode(name: string, bytes: Uint8Array): unknown {
   const schema = registry.getMessage(name)!;
   return toJson(schema, fromBinary(schema, bytes), { registry, alwaysEmitImplicit: true });
 }
 
-/** A usage report with every kind of content, in the JSON of HTTP. */
+/** A usage report with every kind of content, as JSON for HTTP. */
 export const usageReport = {
   appKey: 'a-key',
   environment: 'Production',
@@ -52,7 +52,7 @@ export const usageReport = {
   ],
 };
 
-/** A metrics report with every kind of content, in the JSON of HTTP. */
+/** A metrics report with every kind of content, as JSON for HTTP. */
 export const metricsReport = {
   appKey: 'a-key',
   environment: 'Production',
@@ -72,7 +72,7 @@ export const metricsReport = {
   ],
 };
 
-/** The message `name` with the content of `json`, for clients that encode it themselves. */
+/** Returns a message with the content of `json`, for clients that encode it themselves. */
 export function parseMessage(name: string, json: unknown): Message {
   return fromJson(registry.getMessage(name)!, json as JsonValue, { registry });
 }

@@ -3,10 +3,10 @@ import { call, openClient } from './grpc-call.ts';
 import { callByWeb } from './grpc-web-client.ts';
 import { decode, encode, parseMessage, registry } from './report-messages.ts';
 
-/** A report in the JSON of HTTP; protobuf's JSON is the same. */
+/** A report as JSON for HTTP. Protobuf's JSON is the same. */
 export type ReportBody = Readonly<Record<string, unknown>>;
 
-/** A transport of reports. Resolves with the number in the response. */
+/** Sends a report. Resolves with the number in the response. */
 export interface ReportTransport {
   readonly name: string;
   usage(report: ReportBody): Promise<number>;
@@ -16,7 +16,7 @@ export interface ReportTransport {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Every transport of reports to a service, with these headers. Rejects if the report is refused. */
+/** Returns every transport of reports to a service. Each sends the headers, and rejects if a report is refused. */
 export function openTransports(
   { http, grpc }: { http: string; grpc: string },
   headers: Headers = {},

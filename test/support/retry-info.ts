@@ -8,7 +8,7 @@ const { root } = protobuf.parse(`
   message RetryInfo { Duration retry_delay = 1; }
 `);
 
-/** The content of a `google.rpc.Status`: its code, its message, and the seconds of its `google.rpc.RetryInfo`. */
+/** Decodes a `google.rpc.Status` to its code, its message, and the seconds in its `google.rpc.RetryInfo`. */
 export function readRetryInfo(bytes: Uint8Array): { code: number; message: string; seconds: number } {
   const read = (type: string, value: Uint8Array) => root.lookupType(type).decode(value) as unknown;
   const status = read('Status', bytes) as {

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import type { IntakeLimits } from '../../src/storage/commit/intake.ts';
 import type { LaneTime } from '../../src/storage/commit/lane.ts';
 
-/** Limits of an intake that no test reaches, except the size of a batch. */
+/** Limits of an intake that are so high that no test reaches them. Each test sets the size of a batch. */
 export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {
   commitDelay: 0,
   commitSiblings: 1,
@@ -14,7 +14,7 @@ export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {
   queueLowAge: 1,
 };
 
-/** The time of an intake that never delays a commit. */
+/** Returns the times of a lane that never delays a commit. */
 export function undelayed(clock: Pick<Clock, 'monotonic'>): LaneTime {
   return { monotonic: () => clock.monotonic(), after: () => {} };
 }

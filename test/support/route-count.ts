@@ -5,8 +5,8 @@ import type { StartedProcess } from './binary.ts';
 export const countingRequests = ['--log-level', 'debug', '--log-format', 'json'];
 
 /**
- * Returns the number of requests of some routes that a running service has handled, according to its log. `GET
- * /metrics` would return the same text for a second.
+ * Returns the number of requests to some routes, according to the log of a service. The log is used because `GET
+ * /metrics` returns the same text for a second.
  */
 export async function countRequests(
   service: Pick<StartedProcess, 'http' | 'stderr'>,

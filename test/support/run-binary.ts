@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process';
 import { binaryPath, freshDirectory } from './binary.ts';
 import { patienceMs } from './patience.ts';
 
-/** The end of a process. */
+/** The end of a program, and its output. */
 export interface ExitResult {
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended the process. */
   readonly code: number | null;
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program to its end, in an empty directory and without standard input. */
+/** Runs a program to its end in an empty directory, without standard input. */
 export function runProgram(
   program: string,
   args: readonly string[],
@@ -22,7 +22,7 @@ export function runProgram(
     cwd: freshDirectory(),
     env: { PATH: process.env['PATH'], ...env },
     timeout,
-    killSignal: 'SIGKILL', // It may not end on its own after this.
+    killSignal: 'SIGKILL', // SIGKILL, because a process may ignore other signals.
   } as const;
   return new Promise((resolve) => {
     const child = execFile(program, args, options, (_, stdout, stderr) => {

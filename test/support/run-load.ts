@@ -1,5 +1,5 @@
 import { load } from '../../bench/load.ts';
 import type { LoadPlan } from '../../src/bench/load/plan.ts';
 
-/** Runs the plan of standard input with the load generator, which needs Bun, and prints the report. */
+/** Reads a load plan from standard input, runs it with the load generator, which needs Bun, and prints the report. */
 process.stdout.write(JSON.stringify(await load((await Bun.stdin.json()) as LoadPlan)));

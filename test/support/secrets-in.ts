@@ -5,7 +5,7 @@ import { manage } from './binary.ts';
 
 const secretField = /secret|password|token$|^key$|^instanceId$|^device_code$|^user_code$/i;
 
-/** The secrets of a response: by the names of its fields, and in links. */
+/** Yields the secrets in a response, which are fields with certain names, and parts of links. */
 export function* secretsIn(answer: unknown): Generator<readonly [name: string, secret: string]> {
   if (typeof answer !== 'object' || answer === null) return;
   for (const [name, value] of Object.entries(answer)) {
@@ -16,7 +16,7 @@ export function* secretsIn(answer: unknown): Generator<readonly [name: string, s
   }
 }
 
-/** Invites a user, and uses the link rightly and wrongly. @param note remembers a secret */
+/** Invites a user, and uses the link with right and wrong secrets. @param note called with each secret */
 export async function useLink(
   http: string,
   access: string,

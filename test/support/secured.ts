@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ops } from './alerting.ts';
 import { freshDirectory, startBinary } from './binary.ts';
 
-/** Starts a service with a certificate. `renew` replaces it by a certificate that is valid for some days. */
+/** Starts a service with a certificate. `renew` replaces the certificate by a new one, valid for some days. */
 export async function startSecured() {
   const directory = freshDirectory();
   const file = (name: string) => join(directory, name);

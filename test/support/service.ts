@@ -17,34 +17,34 @@ import { type Credentials, closing, freshDirectory } from './binary.ts';
 import { cheapHash } from './cheap-hash.ts';
 import { freePorts } from './free-ports.ts';
 
-/** A built worker, because a worker thread of Node cannot load TypeScript. */
+/** Returns the path of a built worker. A worker thread of Node cannot load TypeScript. */
 export function workerFile(name: string): string {
   return fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 }
 
-/** The built console. */
+/** The console in the build. */
 export const bundle: ConsoleBundle = {
   ...JSON.parse(readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8')),
   content: () => readFileSync(new URL('../../dist/console.bin', import.meta.url)),
 };
 
-/** The sender for pages. */
+/** The sender for pages in the build. */
 export const snippet: SnippetFiles = JSON.parse(
   readFileSync(new URL('../../dist/snippet.json', import.meta.url), 'utf8'),
 );
 
-/** The whole service in the process of the test, with the HTTP engine of its runtime. */
+/** A complete service in the process of the test, with the HTTP engine of the test's runtime. */
 export interface LocalService {
-  /** HOST:PORT. */
+  /** HOST:PORT of the HTTP listener. */
   readonly http: string;
-  /** HOST:PORT of the metrics host, if it has its own listener. */
+  /** HOST:PORT of the metrics host, if it has a listener of its own. */
   readonly metrics?: string;
   readonly grpc: string;
   readonly data: string;
   readonly credentials: Credentials;
-  /** The log so far. */
+  /** Returns the log so far. */
   log(): string;
-  /** Replaces the identity providers of the operator. */
+  /** Replaces the operator's identity providers. */
   setProviders: Service['setProviders'];
   stop(): Promise<void>;
 }
@@ -52,29 +52,29 @@ export interface LocalService {
 export interface LocalOptions {
   readonly args?: readonly string[];
   readonly clock?: Clock;
-  /** Data directory; by default a fresh directory. */
+  /** Data directory; by default a new directory. */
   readonly data?: string;
-  /** Credentials of the data directory, if it is already prepared. */
+  /** Credentials of a data directory that is already prepared. */
   readonly credentials?: Credentials;
-  /** The data directory's accounts, if they are already open; the service closes them. */
+  /** Accounts of the data directory that are already open. The service closes them. */
   readonly accounts?: AccountTables;
-  /** Storage of accounts and usage; by default the data directory. */
+  /** Storage of accounts and usage; by default in the data directory. */
   readonly storage?: Storage;
 }
 
-/** Omits front-end threads unless the arguments ask for some: in most tests they only take memory. */
+/** Disables front-end threads unless the arguments set their number, because most tests do not need them. */
 function chooseThreads(args: readonly string[] = []): readonly string[] {
   return args.includes('--threads') ? [] : ['--threads', '0'];
 }
 
-/** Starts the service on free ports. It stops after the tests of the file, at the latest. */
+/** Starts the service on free ports. It is stopped after the tests of the file at the latest. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalService> {
   const data = options.data ?? `${freshDirectory()}/data`;
   const time = options.clock ?? systemClock;
   const clock = { ...systemClock, now: () => time.now(), monotonic: () => time.monotonic() };
   const argv = ['--data', data, ...freePorts, ...chooseThreads(options.args), ...(options.args ?? [])];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
-  const adminPassword = newPassword(randomBytes); // Set here, so that it need not be replaced at the first sign-in.
+  const adminPassword = newPassword(randomBytes); // A chosen password need not be replaced at sign-in.
   const accounts = options.accounts ?? openAccountTables(data);
   const credentials =
     options.credentials ??

@@ -3,14 +3,14 @@ import { openSender } from './packet-sender.ts';
 
 export type Credentials = Awaited<ReturnType<typeof prepare>>;
 
-/** An application of a running service, and the actions of tests on it. */
+/** An application of a running service, and what tests need to use it. */
 export interface Shop {
   readonly credentials: Credentials;
   readonly application: string;
   readonly key: string;
 }
 
-/** Makes an application with a Frontend key. */
+/** Creates an application with a Frontend key. */
 export async function openShop(http: string, credentials: Credentials): Promise<Shop> {
   const access = await token(http, credentials);
   const application = await createApplication(http, access, { name: 'shop' });
@@ -26,7 +26,7 @@ export async function sendCheck(http: string, key: string, feature: string): Pro
   return status;
 }
 
-/** Checks by feature in the last day and the next hour. */
+/** Reads the checks by feature in the last day and the next hour. */
 export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise<Map<string, number>> {
   const access = await token(http, shop.credentials);
   const query = {
@@ -39,7 +39,7 @@ export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise
   return new Map(report.features.map(({ feature, checks }) => [feature, checks]));
 }
 
-/** Creates an application in a service whose store can refuse it. */
+/** Tries to create an application in a service whose store may refuse it. */
 export async function tryApplication(http: string, accessToken: string, name = 'one more'): Promise<Response> {
   return fetch(`http://${http}/api/v2/applications`, {
     method: 'POST',

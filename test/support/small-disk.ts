@@ -4,18 +4,18 @@ import { expect } from 'vitest';
 import { binaryPath, type Credentials, freshDirectory, type StartedProcess, startProcess } from './binary.ts';
 import { openShop, sendCheck } from './shop.ts';
 
-/** A service on a separate file system, which `fill` fills and `free` frees. */
+/** A service on a separate file system. `fill` fills the file system, and `free` frees its space. */
 export interface OnSmallDisk extends StartedProcess {
   fill(): void;
   free(): void;
 }
 
-/** Starts a service on a file system of 48 MB, which requires `canMount`. @param args additional arguments of `serve` */
+/** Starts a service on a file system of 48 MB. Requires `canMount`. @param args additional arguments of `serve` */
 export function startOnSmallDisk(args: readonly string[] = []): Promise<OnSmallDisk> {
   return startMounted('', args);
 }
 
-/** Starts a service like `startOnSmallDisk`, with a store that is prepared there. */
+/** Prepares a store on a file system of 48 MB, and starts a service there. */
 export async function prepareOnSmallDisk(): Promise<OnSmallDisk & { credentials: Credentials }> {
   const file = `${freshDirectory()}/init.json`;
   const init = `"${binaryPath}" init --data "$DISK/data" --admin-email a@example.com --json >"${file}" &&`;
@@ -23,14 +23,14 @@ export async function prepareOnSmallDisk(): Promise<OnSmallDisk & { credentials:
   return { ...service, credentials: JSON.parse(readFileSync(file, 'utf8')) };
 }
 
-/** A service with an application, whose file system `resize` makes smaller or larger. */
+/** A service with an application, on a separate file system. `resize` changes the size of the file system. */
 export interface OnResizableDisk extends OnSmallDisk {
   /** A Frontend key. */
   readonly key: string;
   resize(size: string): void;
 }
 
-/** Starts a service whose file system has this size. @param args additional arguments of `serve` */
+/** Starts a service on a file system of the given size. @param args additional arguments of `serve` */
 export async function startOnResizableDisk(size: string, args: readonly string[]): Promise<OnResizableDisk> {
   const file = `${freshDirectory()}/init.json`;
   const init = `"${binaryPath}" init --data "$DISK/data" --admin-email a@example.com --json >"${file}" &&`;
@@ -67,7 +67,7 @@ function fillDisk(file: string): void {
   }
 }
 
-/** Sends packets with new features until a packet is refused. @returns the number of accepted packets */
+/** Sends packets with new features until one is refused. @returns the number of accepted packets */
 export async function sendUntilFull(http: string, key: string): Promise<number> {
   for (let accepted = 0; ; accepted += 1) {
     const status = await sendCheck(http, key, `filling-${accepted}`);

@@ -1,6 +1,6 @@
 import type { RawHeader } from './raw-http2.ts';
 
-/** A request that the proxy denies. Hidden in another request, it must not reach the service. */
+/** The request to hide in another request. The proxy denies it, so it must not reach the service. */
 export const hidden = 'GET /swagger/v2/swagger.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const post = 'POST /api/usage/stats HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
@@ -8,7 +8,7 @@ const get = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 const hex = hidden.length.toString(16);
 
-/** Header lines with which one reader parses chunks, and the other uses the length. */
+/** Header lines that make one reader parse chunks, while another reader uses the length. */
 const obfuscated: readonly (readonly [string, string])[] = [
   ['an unknown coding', 'Transfer-Encoding: xchunked\r\n'],
   ['a space before the colon', 'Transfer-Encoding : chunked\r\n'],
@@ -69,7 +69,7 @@ const chunks: readonly (readonly [string, string])[] = [
   ['trailers', `0\r\nContent-Length: ${hidden.length}\r\nHost: other\r\n\r\n`],
 ];
 
-/** Attempts over HTTP/1.1: their descriptions and bytes. */
+/** Attempts to hide a request over HTTP/1.1: a description and the bytes to send. */
 export const http1Attempts: readonly (readonly [string, string])[] = [
   ['a length and chunks (CL.TE)', `${post}Content-Length: ${hidden.length + 5}\r\n${chunked}\r\n0\r\n\r\n${hidden}`],
   [
@@ -147,7 +147,7 @@ const pseudo = (path: string, method = 'POST'): RawHeader[] => [
 const plain = pseudo('/api/usage/stats');
 const injected = `x\r\n\r\n${hidden}`;
 
-/** Attempts over HTTP/2, whose headers become lines of HTTP/1.1: headers and bodies. */
+/** Attempts over HTTP/2: a description, headers and bodies. A proxy converts the headers to lines of HTTP/1.1. */
 export const http2Attempts: readonly (readonly [string, readonly RawHeader[], readonly string[]])[] = [
   ['a request in a value', [...plain, ['x', injected]], []],
   ['a request in a value after line feeds', [...plain, ['x', injected.replaceAll('\r', '')]], []],

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { build } from 'rolldown';
 import { onTestFinished } from 'vitest';
 
-/** Starts threads of a test from source code, without building the program. The threads end with the test. */
+/** Starts threads from source code for a test, without a build. The threads end with the test. */
 export async function sourceThreads(
   input: string,
 ): Promise<(workerData: object, transferList?: TransferList) => Worker> {

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** The sources of the project as text, for the tests of the house rules and of the docs. */
+/** This module has the sources of the project as text, for the tests of the house rules and of the docs. */
 
 export const root = join(import.meta.dirname, '../..');
 
 export interface Source {
-  /** From the root of the project, with `/`. */
+  /** Path from the root of the project, with `/`. */
   readonly path: string;
   readonly lines: readonly string[];
 }
@@ -32,7 +32,7 @@ export function imports(sources: readonly Source[]): Import[] {
     ),
   );
 }
-/** All folders of `src` from the top down: a file imports from its own folder and from folders below it. */
+/** The folders of `src` from top to bottom. A file may import from its own folder and from later folders. */
 export const house = [
   'src/main.ts',
   'src/commands',
@@ -139,12 +139,12 @@ export const house = [
 
 const longestFirst = [...house].sort((a, b) => b.length - a.length);
 
-/** Returns the folder of the house that contains a file; `undefined` outside of the house. */
+/** Returns the folder of `house` that contains a file; `undefined` if none does. */
 export function findFolder(path: string): (typeof house)[number] | undefined {
   return longestFirst.find((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
-/** The imports of files of `src` by files, each with the file that it leads to. */
+/** Returns the imports between files of `src`, each with the imported file. */
 export function importsOfSrc(sources: readonly Source[]): (Import & { readonly target: string })[] {
   return imports(sources)
     .filter(({ specifier }) => specifier.startsWith('.'))

@@ -6,37 +6,37 @@ import type { Credentials } from './binary.ts';
 import { call } from './grpc-call.ts';
 import { encode } from './report-messages.ts';
 
-/** Certificate of the load balancers in tests. */
+/** Certificate of the authority for the load balancers in tests. */
 const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 const environment = 'Production';
 
 export interface ClientOptions {
-  /** Port of the load balancer, on `localhost`. */
+  /** Port of the load balancer on `localhost`. */
   readonly port: number;
   readonly credentials: Credentials;
   readonly application: string;
   readonly frontendKey: string;
   readonly backendKey: string;
-  /** A public client, and its refresh token. */
+  /** Id of a public client. `refreshToken` is its refresh token. */
   readonly clientId: string;
   readonly refreshToken: string;
 }
 
-/** The requests of clients so far, and the responses. */
+/** State of the clients so far. */
 export interface ClientState {
   readonly checks: Map<string, number>;
-  /** Access tokens that must be refused, and access tokens that must be accepted. */
+  /** Access tokens that the service must refuse, and access tokens that it must accept. */
   readonly invalidated: string[];
   readonly valid: string[];
-  /** The latest refresh token of a chain. */
+  /** The latest refresh token. Each use replaces it. */
   refreshToken: string;
-  /** Responses that no client may get. */
+  /** Descriptions of responses that no client should get. */
   readonly failures: string[];
 }
 
 export interface SteadyClients {
   readonly told: ClientState;
-  /** Resolves when each client has received this number of further responses. */
+  /** Resolves when each client has received `count` more responses. */
   rounds(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface SteadyClients {
 interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A form, or a value that is sent as JSON. */
+  /** A form, or a value to send as JSON. */
   readonly body?: unknown;
 }
 
@@ -55,7 +55,7 @@ interface TextResponse {
 
 const betweenMs = 50;
 
-/** Starts a client of each kind. A client sends one request after the other; the load balancer retries. */
+/** Starts one client of each kind. A client sends one request after another. The load balancer retries requests. */
 export function startClients(wanted: ClientOptions): SteadyClients {
   const agent = new Agent({ ca, keepAlive: true });
   const grpc = new Client(`localhost:${wanted.port}`, channel.createSsl(ca));
@@ -102,7 +102,7 @@ interface ClientServices {
 
 const origin = 'https://shop.example.com';
 
-/** The repeated action of each client, which throws on a response that no client may get. */
+/** The action that each client repeats. It throws on a response that no client should get. */
 const clients: Readonly<Record<string, (services: ClientServices, number: number) => Promise<void>>> = {
   async packets({ ask, told, wanted }) {
     const body = { k: wanted.frontendKey, e: environment, f: { packets: { on: [1] } } };

@@ -1,10 +1,10 @@
 /**
- * Fields whose values change without a request. For example, a range starts at a whole hour once its minutes are rolled
- * up.
+ * Fields whose values can change although nothing was requested. For example, a range starts at a whole hour after its
+ * minutes were rolled up.
  */
 const moving = ['completeThrough', 'from', 'lastUsedAt'];
 
-/** Returns responses of the management API without the values that change without a request. */
+/** Removes values that can change although nothing was requested from responses of the management API. */
 export function steadyResponses(responses: unknown): unknown {
   return JSON.parse(JSON.stringify(responses, (key, value) => (moving.includes(key) ? undefined : value)));
 }

@@ -5,7 +5,7 @@ import { type Binary, type Credentials, freshDirectory } from './binary.ts';
 import { freePorts } from './free-ports.ts';
 import { runBinary } from './run-binary.ts';
 
-/** @param secret used wherever a command takes a secret @returns the output of all commands */
+/** Runs commands. @param secret given wherever a command accepts a secret @returns the output of all commands */
 export async function tellCommands(service: Binary, credentials: Credentials, secret: string) {
   return (
     (await askServer(service, credentials, secret)) + (await backUp(service)) + (await startWithWrongSecrets(secret))

@@ -1,4 +1,4 @@
-/** Malformed bodies, and bodies with a text in every field. */
+/** Returns malformed bodies, and bodies with a text in every field. */
 export const bodies = (example: unknown, text: string): readonly string[] => [
   `{"${text}`,
   JSON.stringify({ [text]: text, k: text, appKey: text, e: text, environment: text, identity: text }),
@@ -12,7 +12,7 @@ function withText(value: unknown, text: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withText(inner, text)]));
 }
 
-/** A form with its fields filled in. */
+/** Returns forms with the text in their fields. */
 export function forms(text: string): readonly string[] {
   const fields = ['client_id', 'client_secret', 'token', 'code', 'refresh_token', 'username', 'device_code'];
   const form = new URLSearchParams(Object.fromEntries(fields.map((field) => [field, text])));

@@ -3,30 +3,30 @@ import { createServer, type IncomingMessage, request as requestTo, type ServerRe
 import type { AddressInfo } from 'node:net';
 
 /**
- * Handling of a request by the host. `lose`: the server gets the request, but its response is lost. A number: the host
- * itself responds with this status.
+ * The host's treatment of a request. With `lose`, the server gets the request, but its response is lost. A number is the
+ * status with which the host itself responds.
  */
 export type Behaviour = 'forward' | 'lose' | 'refuse' | number;
 
-/** A host in front of a server, which behaves as a test demands. */
+/** A host in front of a server. A test controls its behaviour. */
 export interface UnreliableHost {
   readonly url: string;
-  /** `HOST:PORT` of the server. */
+  /** `HOST:PORT` of the server behind the host. */
   target: string;
-  /** Requests to the server since the last change of behaviour, without preflights. */
+  /** Number of requests to the server since the behaviour was last changed, without preflights. */
   requests: number;
-  /** The request headers that preflights have named. */
+  /** The request headers that were named in preflights. */
   readonly preflights: string[];
-  /** Sets the behaviours for the next requests; the last behaviour stays. */
+  /** Sets the behaviour for each of the next requests. The last behaviour applies to all requests after them. */
   behave(...behaviours: readonly Behaviour[]): void;
   close(): void;
 }
 
-/** Responds to a request instead of the server, if it is for another service. */
+/** Handles a request for another service on the same host. @returns true if it has responded */
 export type Elsewhere = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Starts a host on a free port, which forwards. Its own responses are readable by pages of any origin.
+ * Starts a host on a free port. It forwards requests by default. Pages of any origin can read its own responses.
  * @param forwardElsewhere another service on the same host (default: none)
  */
 export async function startUnreliableHost(

@@ -18,7 +18,7 @@ import { readChunk, sketchChunks } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testEnvironments } from './random-batches.ts';
 
-/** Counts, by the names of their rows. */
+/** A model of the usage store: counts by the names of their rows. */
 export class UsageModel {
   readonly counts = new Map<string, number[]>();
   readonly measurements = new Map<string, Measurement>();
@@ -69,7 +69,7 @@ export class UsageModel {
     this.senders.set(sender, [Math.min(before[0], first), Math.max(before[1], last)]);
   }
 
-  /** Returns a form that is equal if the content is equal. */
+  /** Returns the content in a form that can be compared. */
   content() {
     const sorted = <T>(rows: Iterable<readonly [unknown, T]>) => {
       return [...rows].map(([key, value]) => [`${key}`, value]).sort((one, other) => (one[0]! < other[0]! ? -1 : 1));
@@ -93,7 +93,7 @@ const splitRows = (flat: readonly number[], width: number) =>
 
 type Six = [number, number, number, number, number, number];
 
-/** Adds a delta as a node without other data would. */
+/** Applies a delta to a model, as a node without other data does. */
 export function applyDelta(model: UsageModel, delta: Delta): void {
   for (const { environment, ordinal, name } of delta.series) {
     model.names.set(seriesRef(environment, ordinal), name.join('/'));

@@ -8,16 +8,16 @@ import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage, variantRows } from './cumulative.ts';
 
-/** Times of reports that result in buckets of each width. */
+/** Ages of reports for which the service uses buckets of each width. */
 const widths = Object.values(bucketWidth);
 const people = ['ann', 'bob', 'eve'];
 
-/** Adds records of an application and an environment to a batch, for every table of the usage store. */
+/** Adds records of an application and an environment to a batch, so that every table of the usage store gets some. */
 export function addWhole(batch: Batch, application: number, environment: number, at: number): void {
   const minute = Math.floor(at / 60_000);
   const names = [['checkout', 'on'], ['checkout', ''], ['amount'], ['amount', 'checkout', 'on']] as const;
   for (const [index, name] of names.entries()) {
-    // Far apart, so that they are in several blocks.
+    // The ordinals are far apart, so that the records are in several blocks.
     const ordinal = index * 40;
     batch.series.push({ environment, ordinal, name });
     const ref = seriesRef(environment, ordinal);
@@ -79,7 +79,7 @@ export function wholeBatch(application: number, environment: number, at: number)
   return batch;
 }
 
-/** Every record of every table, as `table key value`, binary in hex. */
+/** Returns every record of every table as `table key value`. Keys and values are hexadecimal. */
 export function dump(store: UsageTables): string[] {
   store.counts.resetReadTxn();
   return Object.entries(store)

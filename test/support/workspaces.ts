@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Installs the modules of all workspaces. */
+/** Command that installs the modules of all workspaces. */
 const command = 'npm ci --workspaces --include-workspace-root';
 
-/** Workspaces of tests, each with a module that shows whether it is installed. */
+/** Workspaces that tests need. For each, a module whose presence shows that the workspace is installed. */
 const modules = {
   'clients/openfeature': '@openfeature/server-sdk',
   'test/independent': 'kubernetes-models',
   'test/sources': 'unleash-client',
 } as const;
 
-/** The workspaces whose tests cannot run, with the reasons. In CI they run, and fail without their modules. */
+/** Workspaces whose tests are skipped, with the reasons. In CI, such tests run, and fail if modules are missing. */
 export const skippedWorkspaces: ReadonlyMap<string, string> = new Map(
   Object.entries(modules)
     .filter(([_, module]) => !existsSync(join(root, 'node_modules', module)))

@@ -1,6 +1,6 @@
 /**
  * Rewrites the rows of a table in a document, and leaves the rest unchanged.
- * @param columns the titles of the table, which no other table has
+ * @param columns the titles of the columns; no other table in the document may have them
  */
 export function withTable(
   document: string,

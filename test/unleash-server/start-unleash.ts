@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../src/http/bind-failure.ts';
 import { getModulesPath, type ModuleSet } from '../support/install-modules.ts';
 
-/** Unleash's server and its SDK: 200 MB. */
+/** The npm packages of Unleash's server and SDK. They take 200 MB. */
 export const unleashModules: ModuleSet = {
   folder: import.meta.dirname,
   name: 'unleash-server',
@@ -17,16 +17,16 @@ const adminToken = '*:*.unleash-insecure-admin-api-token';
 export interface UnleashServer {
   readonly port: number;
   readonly pid: number;
-  /** Calls its admin API. @throws {Error} unless it succeeds */
+  /** Calls the server's admin API. @throws {Error} unless the request succeeds */
   admin(method: string, path: string, body?: object): Promise<unknown>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /**
- * Starts a server on an empty database.
+ * Starts an Unleash server on an empty database.
  * @param token a token of SDKs for the environment `production`
- * @param settings more environment variables
- * @throws {Error} with its output, if it does not get ready
+ * @param settings additional environment variables
+ * @throws {Error} with its output, if it does not become ready
  */
 export async function startUnleash(
   database: string,

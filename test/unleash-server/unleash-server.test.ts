@@ -18,7 +18,7 @@ import { example, type RunningProxy, runProxy } from '../support/proxy-program.t
 import { runBinary, runProgram } from '../support/run-binary.ts';
 import { startUnleash, type UnleashServer, unleashModules } from './start-unleash.ts';
 
-/** A server of Unleash behind nginx, which mirrors what the published SDK reports to flagmeter. */
+/** An Unleash server runs behind nginx. The proxy mirrors the reports of the published SDK to flagmeter. */
 
 const hourMs = 3_600_000;
 const rounds = 100;
@@ -34,10 +34,10 @@ let service: Binary;
 let access: string;
 let application: string;
 let proxy: RunningProxy;
-/** The start of the hour in which the SDKs begin to report to flagmeter as well. */
+/** Start of the hour in which the SDKs begin to report to flagmeter, too. */
 let switchOver: number;
 
-/** Rows of the tables of Unleash: hour, flag, variant and checks. */
+/** Reads the checks in Unleash's tables by hour, flag and variant. */
 const sql = `
   WITH covered AS (
     SELECT feature_name, app_name, environment, timestamp, sum(count) AS count FROM client_metrics_env_variants
@@ -61,7 +61,7 @@ function lineOf(hour: number, flag: string, variant: string, checks: number): st
   return `${new Date(hour).toISOString()} ${flag} ${variant} ${checks}`;
 }
 
-/** The same in flagmeter, from an export. */
+/** Reads the checks in flagmeter from an export, in the same format. */
 async function inFlagmeter(environment: string): Promise<string[]> {
   const from = new Date(switchOver - 48 * hourMs).toISOString();
   const query = new URLSearchParams({ environment, from, step: 'hour', format: 'ndjson' });
@@ -97,7 +97,7 @@ async function createFlags(): Promise<void> {
   }
 }
 
-/** Reports of the hours before the switch-over, to Unleash only. */
+/** Sends a report of an hour before the switch-over to Unleash only. */
 async function reportEarlier(hoursAgo: number, yes: number, no: number, blue: number): Promise<void> {
   const at = new Date(switchOver - hoursAgo * hourMs + 60_000);
   const toggles = { banner: { yes, no, variants: { blue, disabled: no } }, checkout: { yes, no } };
@@ -109,7 +109,7 @@ async function reportEarlier(hoursAgo: number, yes: number, no: number, blue: nu
   expect(response.status).toBe(202);
 }
 
-/** Imports both tables, as documented. */
+/** Imports both tables of Unleash, as the docs describe. */
 async function importTables(environment: string, ...more: string[]): Promise<Record<string, unknown>> {
   const folder = freshDirectory();
   const tables = { metrics: 'client_metrics_env', variants: 'client_metrics_env_variants' };
@@ -155,7 +155,7 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', () => {
 
   const { test } = needing('nginx', 'postgresql');
 
-  test('count the same, through the mirror', async () => {
+  test('Unleash and flagmeter count the same checks if a proxy mirrors the reports', async () => {
     switchOver = Math.floor(Date.now() / hourMs) * hourMs;
     const url = `https://localhost:${proxy.port}/api`;
     const script = join(import.meta.dirname, 'service.cjs');
@@ -163,14 +163,14 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', () => {
     const run = (name: string) =>
       runProgram(process.execPath, [script, modules, url, sdkToken, name, String(rounds)], env);
     for (const ended of await Promise.all(services.map(run))) expect(ended).toMatchObject({ code: 0, stderr: '' });
-    // Of five checks in a round, the checks of `banner` have a variant.
+    // Each round of a service makes five checks. The checks of `banner` have a variant.
     await expect.poll(async () => sum(await inUnleash()), often).toBe(5 * rounds * services.length);
     const counted = await inUnleash();
     expect(counted.filter((line) => /banner (blue|green)/.test(line)).length).toBeGreaterThan(1);
     await expect.poll(() => inFlagmeter('Production'), often).toEqual(counted);
   });
 
-  test('have the same history after its tables are imported, once', async () => {
+  test('flagmeter has the same history as Unleash after its tables were imported, and imports them only once', async () => {
     for (const hoursAgo of [1, 2, 30]) await reportEarlier(hoursAgo, 100 * hoursAgo, hoursAgo, 40);
     await expect
       .poll(async () => new Set((await inUnleash()).map((line) => line.split(' ')[0])).size, often)
@@ -182,7 +182,7 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', () => {
     expect(await importTables('History')).toMatchObject({ imported: 0, repeated: first['imported'] });
   });
 
-  test('do not count twice what was mirrored, if the tables are imported up to the switch-over', async () => {
+  test('flagmeter does not count mirrored checks twice if the tables are imported up to the switch-over', async () => {
     const before = ['--before', new Date(switchOver).toISOString()];
     expect(await importTables('Production', ...before)).toMatchObject({ badLines: 0 });
     expect(await inFlagmeter('Production')).toEqual(await inUnleash());

@@ -11,7 +11,7 @@ import { dayMs, openRespondingHook, openWebhooks, person } from './fixture.ts';
 import { openReceiver, verified } from './receiver.ts';
 
 describe('the event of a change of members', () => {
-  test('each subscribed webhook gets the event once', async () => {
+  test('each subscribed webhook gets the event of a changed member once', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret, latest } = await openRespondingHook(fixture, 204);
     await fixture.hook(`http://127.0.0.1:${receiver.port}/not-wanted`, ['key.leaked']);
@@ -47,7 +47,7 @@ describe('the event of a change of members', () => {
 });
 
 describe('an event', () => {
-  test('the next process delivers the event, even if the last process died during delivery', async () => {
+  test('the next process delivers a queued event, even if the last process died during the delivery', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret } = await openRespondingHook(fixture, 204);
     await person(fixture, 'queued');
@@ -61,7 +61,7 @@ describe('an event', () => {
     expect(receiver.received.map((one) => verified(one, secret).type)).toEqual(['member.changed']);
   });
 
-  test('the delivery is retried after each delay, and given up after about a day', async () => {
+  test('a failed delivery is retried after each delay, and given up after about a day', async () => {
     const fixture = await openWebhooks();
     const { receiver, latest } = await openRespondingHook(fixture, 500);
     await person(fixture);
@@ -85,7 +85,7 @@ describe('an event', () => {
     expect(day).toBeLessThan(1.1);
   });
 
-  test('the retry waits as long as the receiver requests', async () => {
+  test('the retry of a delivery waits as long as the receiver requests', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': '600' }).end());
     await fixture.hook(`http://127.0.0.1:${receiver.port}/`);

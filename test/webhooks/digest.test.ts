@@ -41,7 +41,7 @@ async function openDigest() {
     });
   const { webhook } = await fixture.hook('https://hooks.example.com/', ['digest.weekly']);
   const queued = () => fixture.deliveries(webhook.id).map(({ body }) => JSON.parse(body));
-  /** Advances to a time after the next Monday morning. */
+  /** Advances the clock to the next Monday at 8:00 UTC. @param more further ms */
   const nextMonday = (more = 0) => clock.advance(digestTime(clock.now()) + 7 * dayMs - clock.now() + more);
   return { ...fixture, application, newWatch, queued, nextMonday };
 }
@@ -57,7 +57,7 @@ test('the time of a digest is the latest Monday at 8:00 UTC', () => {
   );
 });
 
-test('each week has one digest, whichever node creates it, even after a restart', async () => {
+test('each week has one digest, even with several nodes and after a restart', async () => {
   const { newWatch, queued, nextMonday, clock, team, application } = await openDigest();
   const nodes = [newWatch(), newWatch()];
   const round = () => Promise.all(nodes.map((node) => node.round()));
@@ -93,7 +93,7 @@ test('each week has one digest, whichever node creates it, even after a restart'
   expect(queued()).toHaveLength(2);
 });
 
-test('a digest waits for the counts of other nodes, and survives a failure', async () => {
+test('a digest waits for the counts of other nodes, and is created later after a failure', async () => {
   const { newWatch, queued, nextMonday, clock } = await openDigest();
   nextMonday(60_000);
   await newWatch({ completeThrough: async () => clock.now() - 120_000 }).round();

@@ -2,7 +2,7 @@ import { sentEvents, type WebhookEventData } from '../../src/contract/webhook-ev
 
 export const at = '2026-01-31T12:00:00.000Z';
 
-/** The data of each event, with texts from other sources, and lists that are longer than a message shows. */
+/** Example data of each event, with `name` as the text from other sources, and with long lists. */
 export function dataWith(name: string): WebhookEventData {
   const examples = Object.entries(sentEvents).map(([type, { example }]) => [type, withTexts(example, name)]);
   return Object.fromEntries(examples);

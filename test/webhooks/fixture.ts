@@ -16,7 +16,7 @@ import { openTestStore, type TestClock, testClock, testHealth } from '../account
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openReceiver } from './receiver.ts';
 
-/** Accepts every address of this machine. */
+/** Settings for sending that allow every address of this machine. */
 export const sending: SendDeps = {
   resolve: resolver(true),
   allowPrivate: true,
@@ -40,7 +40,7 @@ export interface WebhookFixture {
   deliver(): Promise<void>;
 }
 
-/** A directory whose changes queue events, and their deliverer. */
+/** Opens a directory whose changes queue events, and the deliverer of these events. */
 export async function openWebhooks(base: Partial<WebhookFixture> = {}, deps = sending): Promise<WebhookFixture> {
   const store = base.store ?? openTestStore();
   const accountStore = base.accountStore ?? new EmbeddedAccountStore(store, testHealth());

@@ -51,7 +51,7 @@ describe('a delivery', () => {
   test.each([
     ['without its scheme', authorization, 'token github_pat_secret is revoked', 'token … is revoked'],
     ['that is longer than the kept beginning', `Bearer ${'k'.repeat(4000)}`, `no ${'k'.repeat(4000)}`, 'no …'],
-  ])('keeps no credential %s that the receiver repeats', async (_name, given, text, kept) => {
+  ])('the record of a delivery hides a repeated credential %s', async (_name, given, text, kept) => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => response.writeHead(401).end(text));
     const { webhook } = await hookIn(fixture, receiver.port, { format: 'github', authorization: given });
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     expect(fixture.deliveries(webhook.id)[0]!.latest[0]).toMatchObject({ status: 401, answer: kept });
   });
 
-  test('keeps the beginning of the response, without control characters', async () => {
+  test('the record of a delivery has the beginning of the response, without control characters', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => {
       response.writeHead(500).end(`\u001b[2Jinvalid_blocks\u202e${'x'.repeat(5000)}`);
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     expect(answer).toHaveLength(500);
   });
 
-  test('uses the current format, also when the delivery is repeated', async () => {
+  test('a delivery uses the current format of its webhook, also when the delivery is repeated', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver();
     const { path, webhook, secret } = await hookIn(fixture, receiver.port, { format: 'teams' });
@@ -117,7 +117,7 @@ describe('an issue tracker', () => {
     return { fixture, announce, path, count: () => fixture.deliveries(webhook.id).length };
   }
 
-  test('a finding opens one issue, and another issue a month later', async () => {
+  test('the same finding opens one issue, and another issue a month later', async () => {
     const { fixture, announce, count } = await opened('github');
     await announce('safe_to_remove');
     await announce('safe_to_remove');
@@ -175,12 +175,12 @@ describe('the settings of a format', () => {
     ['jira with an empty type', { ...jira, issueType: '' }],
     ['jira with a project of 256 characters', { ...jira, project: 'A'.repeat(256) }],
     ['a project for GitHub', { ...github, project: 'SHOP' }],
-  ])('reject %s', async (_, wanted) => {
+  ])('the settings of a webhook are rejected: %s', async (_, wanted) => {
     const fixture = await openWebhooks();
     await expect(hookIn(fixture, 1, wanted)).rejects.toMatchObject({ code: 'invalid_body' });
   });
 
-  test('the credential is kept when other settings change', async () => {
+  test('the credential of a webhook is kept when other settings change', async () => {
     const fixture = await openWebhooks();
     const { path, now } = await hookIn(fixture, 1, github);
     await patchWebhook(fixture.directory, path, { name: 'Issues', url: 'http://127.0.0.1:1/b' }, rules);
@@ -191,7 +191,7 @@ describe('the settings of a format', () => {
     expect(now()).not.toHaveProperty('authorization');
   });
 
-  test('the credential is not sent to another host', async () => {
+  test('the credential of a webhook is not sent to another host', async () => {
     const fixture = await openWebhooks();
     const { path, now } = await hookIn(fixture, 1, github);
     const url = 'http://127.0.0.1:2/a';
@@ -201,7 +201,7 @@ describe('the settings of a format', () => {
     expect(now()).toMatchObject({ url, authorization: 'Bearer other' });
   });
 
-  test('the settings are removed when the format changes', async () => {
+  test('the settings of a webhook format are removed when the format changes', async () => {
     const fixture = await openWebhooks();
     const { path, now } = await hookIn(fixture, 1, { ...jira, authorization });
     await patchWebhook(fixture.directory, path, { format: 'slack' }, rules);

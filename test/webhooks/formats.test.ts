@@ -46,7 +46,7 @@ test.each(both)('the %s message of %s has a sentence and a link to the console',
 });
 
 test.each(both)(
-  'the %s message of %s contains no control or direction-changing characters in names',
+  'the %s message of the event %s has no control or direction-changing characters in names',
   (format, event) => {
     const body = bodyIn(format, event, 'a\u202eb\u2066c\u0007d\u2028e\r\nf');
     for (const text of textsIn(JSON.parse(body))) expect(text).not.toMatch(/[\u202e\u2066\u0007\u2028\r]|e\nf/);
@@ -63,7 +63,7 @@ test('the standard format contains the queued event unchanged', () => {
   expect(JSON.parse(body)).toMatchObject({ type: 'flag.stale', data: { feature: 'checkout' } });
 });
 
-test('an event of a later release also becomes a message', () => {
+test('an unknown event of a later release also becomes a message', () => {
   const data = { team };
   const body = JSON.stringify({ type: 'flag.renamed', timestamp: at, data });
   const sent = JSON.parse(formatBody({ format: 'github' }, { id: 'msg_7_a', body }, consoleUrl)) as Body;
@@ -73,7 +73,7 @@ test('an event of a later release also becomes a message', () => {
 describe('a name from another source', () => {
   const hostile = '<!channel> & <@U1> `*x*` [a](http://evil) @all #1 {color:red} ~u \\';
 
-  test('Slack shows the name as code, without mentions', () => {
+  test('Slack shows a name from another source as code, without mentions', () => {
     const texts = textsIn(JSON.parse(bodyIn('slack', 'flag.stale', hostile)));
     const shown = texts.filter((text) => text.includes('!channel'));
     expect(shown.length).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe('a name from another source', () => {
     expect(shown.at(-1)).toContain('`&lt;!channel&gt; &amp; &lt;@U1&gt; ˋ*x*ˋ');
   });
 
-  test('Teams shows the name as text without Markdown', () => {
+  test('Teams shows a name from another source as text without Markdown', () => {
     const { attachments } = JSON.parse(bodyIn('teams', 'flag.stale', hostile)) as {
       attachments: [{ content: { body: Body[] } }];
     };
@@ -93,7 +93,7 @@ describe('a name from another source', () => {
     expect(textsIn(body).join()).toContain(hostile);
   });
 
-  test.each(['github', 'gitlab'] as const)('the name is a code span on %s, and starts no line', (format) => {
+  test.each(['github', 'gitlab'] as const)('a name is a code span on %s, and starts no line', (format) => {
     const body = JSON.parse(bodyIn(format, 'flag.stale', hostile)) as Body;
     const text = String(body['body'] ?? body['description']);
     expect(text).toContain(`\`\`${hostile}\`\``);
@@ -106,12 +106,12 @@ describe('a name from another source', () => {
     ['a``b', '```a``b```'],
     [' a', '`  a `'],
     ['plain', '`plain`'],
-  ])('renders %j as the code span %s in Markdown', (name, span) => {
+  ])('the name %j becomes the code span %s in Markdown', (name, span) => {
     const { body } = JSON.parse(bodyIn('github', 'webhook.test', name)) as { body: string };
     expect(body).toContain(`the webhook ${span} of`);
   });
 
-  test('the name is escaped in Jira', () => {
+  test('a name from another source is escaped in Jira', () => {
     const { fields } = JSON.parse(bodyIn('jira', 'webhook.test', hostile)) as { fields: Body };
     const text = String(fields['description']);
     expect(text).toContain('\\{color:red\\}');
@@ -120,14 +120,14 @@ describe('a name from another source', () => {
     expect(text).not.toMatch(/(?<!\\)[{[]c|\\\\/);
   });
 
-  test('the name is encoded in the link', () => {
+  test('the name of a flag is encoded in the link', () => {
     const { body } = JSON.parse(bodyIn('github', 'flag.first_seen', 'a)b|c>d"\'(e')) as { body: string };
     expect(body).toContain(`(${consoleUrl}apps/app_1/`);
     expect(body).toContain('?name=a%29b%7Cc%3Ed%22%27%28e)');
   });
 });
 
-test('an issue has the sentence, the facts, the link and the delivery', () => {
+test('an issue contains the sentence, the facts, the link and the delivery id', () => {
   expect(JSON.parse(bodyIn('gitlab', 'flag.stale', 'checkout', 'Shop'))).toEqual({
     title: 'The flag checkout of checkout is stale: nothing has named it for a long time',
     description: [
@@ -146,7 +146,7 @@ test('an issue has the sentence, the facts, the link and the delivery', () => {
   });
 });
 
-test.each(events)('the event %s has one sentence for all formats', (event) => {
+test.each(events)('the event %s has the same sentence in all formats', (event) => {
   const { title } = JSON.parse(bodyIn('github', event, 'checkout', 'Shop')) as { title: string };
   const slack = JSON.parse(bodyIn('slack', event, 'checkout', 'Shop')) as { text: string };
   const jira = JSON.parse(bodyIn('jira', event, 'checkout', 'Shop')) as { fields: { summary: string } };

@@ -25,8 +25,8 @@ const dayMs = 86_400_000;
 const delivered = { status: 204, error: null, retryAfterMs: 0 } as const;
 
 /**
- * Opens three nodes that share a PostgreSQL.
- * @param sends how each node delivers
+ * Opens nodes that share a PostgreSQL database.
+ * @param sends the function with which each node sends deliveries
  */
 async function openNodes(sends: readonly Send[]) {
   const url = await newDatabase(await sharedServer());
@@ -42,7 +42,7 @@ async function openNodes(sends: readonly Send[]) {
   await createWebhook(directory, team.id, settings, { allowPrivate: false });
   const person = (name: string) =>
     createUser(directory, { email: `${name}@example.com`, name, role: 'User', teams: [team.id], passwordHash: 'none' });
-  /** Waits until all nodes have read the writes of all others. */
+  /** Waits until each node has read the writes of all other nodes. */
   const current = () => Promise.all(nodes.map(({ accountStore }) => accountStore.current()));
   return { nodes, clock, person, current };
 }
@@ -50,7 +50,7 @@ async function openNodes(sends: readonly Send[]) {
 const { describe, test } = needing('postgresql');
 
 describe('several nodes', () => {
-  test('an event is delivered only once if all nodes try to claim it', async () => {
+  test('an event is delivered only once even if all nodes try to claim it', async () => {
     const sent: string[] = [];
     const send: Send = async (_webhook, { id }) => {
       sent.push(id);
@@ -69,7 +69,7 @@ describe('several nodes', () => {
     expect(new Set(sent).size).toBe(5);
   });
 
-  test('a node delivers the event of another node only if that node dies', async () => {
+  test('a node delivers an event that another node has claimed only if the other node dies', async () => {
     const sent: string[] = [];
     const { nodes, person, current, clock } = await openNodes([
       () => new Promise(() => {}),
@@ -96,7 +96,7 @@ describe('several nodes', () => {
     }
   });
 
-  test('a changed verdict is announced only once if all nodes find it', async () => {
+  test('a changed verdict is announced only once even if all nodes find it', async () => {
     const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
     const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
     const team = [...directory.teams.values()][0]!;
@@ -139,7 +139,7 @@ describe('several nodes', () => {
     expect(await round()).toEqual(['cannot_tell']);
   });
 
-  test('the result of a finished experiment is frozen and announced once', async () => {
+  test('the result of a finished experiment is frozen and announced only once by several nodes', async () => {
     const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
     const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
     const team = [...directory.teams.values()][0]!;

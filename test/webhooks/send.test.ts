@@ -22,7 +22,7 @@ async function openResponder(respond: Responder): Promise<string> {
 }
 
 describe('a delivery', () => {
-  test('the delivery is signed as in Standard Webhooks', async () => {
+  test('a delivery is signed as in Standard Webhooks', async () => {
     const receiver = await openReceiver();
     expect(await sendTo(`http://127.0.0.1:${receiver.port}/flags?a=1`)).toEqual({
       status: 204,
@@ -36,7 +36,7 @@ describe('a delivery', () => {
     expect(() => verified({ ...one!, body: `${one!.body} ` }, secret.text)).toThrow();
   });
 
-  test('the previous secret also signs while it is valid', async () => {
+  test('a delivery is also signed with the previous secret while that secret is valid', async () => {
     const receiver = await openReceiver();
     const next = newWebhookSecret((size) => Buffer.alloc(size, 8));
     const now = Date.now();
@@ -48,20 +48,20 @@ describe('a delivery', () => {
     expect(() => verified(after!, secret.text)).toThrow();
   });
 
-  test.each([200, 201, 204, 299])('the delivery succeeds if the status is %i', async (status) => {
+  test.each([200, 201, 204, 299])('a delivery succeeds if the status is %i', async (status) => {
     expect(await sendTo(await openResponder((response) => response.writeHead(status).end()))).toMatchObject({
       status,
       error: null,
     });
   });
 
-  test.each([400, 404, 410, 429, 500, 503])('the delivery fails if the status is %i', async (status) => {
+  test.each([400, 404, 410, 429, 500, 503])('a delivery fails if the status is %i', async (status) => {
     const headers = { 'retry-after': '120' };
     const url = await openResponder((response) => response.writeHead(status, headers).end());
     expect(await sendTo(url)).toEqual({ status, error: `responded with ${status}`, retryAfterMs: 120_000 });
   });
 
-  test('a redirect is not followed', async () => {
+  test('a delivery does not follow a redirect', async () => {
     const elsewhere = await openReceiver();
     const location = `http://127.0.0.1:${elsewhere.port}/`;
     for (const status of [301, 302, 307, 308]) {
@@ -82,7 +82,7 @@ describe('the delay that a receiver requests', () => {
     ['-1', 0, 0],
     ['soon', 0, 0],
     ['', 0, 0],
-  ])('the delay is read from the Retry-After header %j', async (text, least, most) => {
+  ])('the delay of a retry is read from the Retry-After header %j', async (text, least, most) => {
     const url = await openResponder((response) => response.writeHead(503, { 'retry-after': text }).end());
     const { retryAfterMs } = await sendTo(url);
     expect(retryAfterMs).toBeGreaterThanOrEqual(least);
@@ -93,11 +93,11 @@ describe('the delay that a receiver requests', () => {
 describe('a delivery to a misbehaving receiver', () => {
   const soon = { deadlineMs: 300 };
 
-  test('fails if the receiver does not respond', async () => {
+  test('a delivery fails if the receiver does not respond', async () => {
     expect((await sendTo(await openResponder(() => {}), soon)).error).toBe('no response within 0.3 seconds');
   });
 
-  test('succeeds although the response is endless', async () => {
+  test('a delivery succeeds although the response is endless', async () => {
     const url = await openResponder((response) => {
       response.writeHead(200);
       const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
@@ -106,12 +106,12 @@ describe('a delivery to a misbehaving receiver', () => {
     expect(await sendTo(url)).toMatchObject({ status: 200, error: null });
   });
 
-  test('ends if the response stalls', async () => {
+  test('a delivery ends if the response stalls', async () => {
     const url = await openResponder((response) => void response.writeHead(200).write('x'));
     expect((await sendTo(url, soon)).status).not.toBe(500);
   });
 
-  test('fails if the headers are endless', async () => {
+  test('a delivery fails if the response headers are endless', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.write('HTTP/1.1 200 OK\r\n');
@@ -124,20 +124,20 @@ describe('a delivery to a misbehaving receiver', () => {
     expect((await sendTo(`http://127.0.0.1:${port}/`, soon)).error).toBeTruthy();
   });
 
-  test('fails if the protocol is switched', async () => {
+  test('a delivery fails if the receiver switches the protocol', async () => {
     const url = await openResponder(({ socket }) => {
       socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
     });
     expect(await sendTo(url)).toMatchObject({ status: 101, error: 'responded with 101' });
   });
 
-  test('fails if the name does not resolve', async () => {
+  test('a delivery fails if the host name does not resolve', async () => {
     const never = () => new Promise<never>(() => {});
     const { error } = await sendTo('http://hooks.example.com/', { ...soon, resolve: never });
     expect(error).toBe('no response within 0.3 seconds');
   });
 
-  test('fails when the service stops', async () => {
+  test('a delivery fails when the service stops', async () => {
     const stop = new AbortController();
     const url = await openResponder(() => stop.abort());
     expect(await sendTo(url, {}, [secret], stop.signal)).toMatchObject({ status: null });
@@ -145,7 +145,7 @@ describe('a delivery to a misbehaving receiver', () => {
 });
 
 describe('the address of a receiver', () => {
-  test('the checked address is used, whatever the name resolves to later', async () => {
+  test('a delivery uses the checked address, whatever the host name resolves to later', async () => {
     const receiver = await openReceiver();
     const answers = [[loopback], [{ address: '192.0.2.1', family: 4 } as const]];
     const asked: string[] = [];
@@ -160,7 +160,7 @@ describe('the address of a receiver', () => {
   });
 
   test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1'])(
-    'a name that resolves to %s is refused unless private networks are allowed',
+    'a host name that resolves to %s is refused unless private networks are allowed',
     async (address) => {
       const receiver = await openReceiver();
       const family = address.includes(':') ? 6 : 4;
@@ -171,7 +171,7 @@ describe('the address of a receiver', () => {
     },
   );
 
-  test('an address that is no longer allowed is rejected', async () => {
+  test('a delivery to an address that is no longer allowed is rejected', async () => {
     const receiver = await openReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     expect((await sendTo(url)).status).toBe(204);
@@ -188,17 +188,17 @@ describe('a certificate', () => {
     return { ...result, arrived: receiver.received.length };
   };
 
-  test('a trusted certificate is accepted', async () => {
+  test('a delivery accepts a trusted certificate of the receiver', async () => {
     expect(await at('localhost', tls.cert)).toMatchObject({ status: 204, arrived: 1 });
   });
 
-  test('an untrusted certificate is rejected', async () => {
+  test('a delivery rejects an untrusted certificate of the receiver', async () => {
     const { error, arrived } = await at('localhost');
     expect(error).toMatch(/self.signed/);
     expect(arrived).toBe(0);
   });
 
-  test('a certificate for another name is rejected', async () => {
+  test('a delivery rejects a certificate for another host name', async () => {
     const { error, arrived } = await at('hooks.example.com', tls.cert);
     expect(error).toMatch(/altname/i);
     expect(arrived).toBe(0);

@@ -48,7 +48,7 @@ describe('failing receivers with long queues', () => {
     return new Deliverer({ ...fixture, log: testLog(), send });
   }
 
-  test('the receivers leave slots for another webhook of their team, and are served round robin', async () => {
+  test('failing receivers leave slots for another webhook of their team, and are served round robin', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const send: Send = ({ url }) => {
@@ -68,7 +68,7 @@ describe('failing receivers with long queues', () => {
     for (const name of failing) expect(countBegun(name)).toBeGreaterThanOrEqual(3);
   });
 
-  test('calls to a failing receiver have pauses in between', async () => {
+  test('the deliverer pauses between calls to a failing receiver', async () => {
     let calls = 0;
     const send: Send = async () => {
       calls += 1;

@@ -34,7 +34,7 @@ describe('a webhook', () => {
     expect(now()).toMatchObject({ enabled: true, disabledFor: null, failingSince: null });
   });
 
-  test('a successful delivery in between keeps the webhook enabled', async () => {
+  test('a successful delivery between failures keeps the webhook enabled', async () => {
     const fixture = await openWebhooks();
     const { now, path } = await openRespondingHook(fixture, 500, 204, 500);
     await testWebhook(fixture.directory, path);
@@ -55,13 +55,13 @@ describe('a webhook', () => {
   });
 
   test.each(['by a person', 'because it is gone'])(
-    'gives up pending deliveries when the webhook is disabled %s',
+    'pending deliveries are given up when the webhook is disabled %s',
     async (why) => {
       const fixture = await openWebhooks();
       const { receiver, now, path, webhook } = await openRespondingHook(fixture, 500, 410, 204);
       const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
       await testWebhook(fixture.directory, path);
-      await fixture.deliver(); // It is retried later.
+      await fixture.deliver(); // The delivery is retried later.
       await testWebhook(fixture.directory, path);
       if (why === 'by a person') await enable(false);
       else await fixture.deliver();
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(fixture.deliverer.waiting).toBe(1);
   });
 
-  test('receives no events from the time when the webhook was disabled', async () => {
+  test('a webhook receives no events of the time in which it was disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await openRespondingHook(fixture, 204);
     const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     expect(receiver.received.map(({ body }) => JSON.parse(body).data.user.name)).toEqual(['later']);
   });
 
-  test('keeps a limited number of deliveries, and removes the oldest', async () => {
+  test('a webhook keeps a limited number of deliveries, and the oldest deliveries are removed', async () => {
     const fixture = await openWebhooks();
     const { path, webhook } = await openRespondingHook(fixture, 204);
     const all = Array.from({ length: maxDeliveries + 5 }, () => testWebhook(fixture.directory, path));

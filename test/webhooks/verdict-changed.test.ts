@@ -63,7 +63,7 @@ async function open() {
       addPacket(packet, dictionary.of(production.number), batch, clock.now());
       write(batch.seal());
     },
-    /** Sends a report of a server. With the ordinal of a feature, the server checks that feature. */
+    /** Stores a report of a server. With the ordinal of a feature, the server also checks that feature. */
     report(ordinal = environmentOrdinal) {
       const slot = Math.floor(clock.now() / slotMs);
       const sender = { name: 'web', version: '2', transport: 'http', route: 'usage' } as const;
@@ -80,7 +80,7 @@ async function open() {
   return opened;
 }
 
-test('each change of a verdict is delivered once, whichever node finds it, even after a restart', async () => {
+test('each change of a verdict is delivered once, even if several nodes find it, and after a restart', async () => {
   const { hook, see, report, clock, newWatch, received, application, team } = await open();
   see('old');
   report(0);
@@ -126,7 +126,7 @@ test('each change of a verdict is delivered once, whichever node finds it, even 
   ]);
 });
 
-test('a change by the team is an event, and the reasons for a misspelt name contain the similar name', async () => {
+test('a verdict changed by the team is an event, and the reasons for a misspelt flag name the similar flag', async () => {
   const { hook, see, clock, newWatch, received, directory, application } = await open();
   await declareFeature(directory, application.id, { name: 'checkout' });
   see('checkout', 'chekcout');
@@ -146,7 +146,7 @@ test('a change by the team is an event, and the reasons for a misspelt name cont
   expect(misspelt.data['reasons']).toContainEqual(expect.objectContaining({ code: 'undeclared', names: ['checkout'] }));
 });
 
-test('a subscription begins with a baseline, whatever an earlier subscription announced', async () => {
+test('the first verdict after a new subscription is a baseline, despite an earlier subscription', async () => {
   const { hook, see, clock, newWatch, received, directory, team } = await open();
   see('checkout');
   const first = await hook();
@@ -202,7 +202,7 @@ test('a verdict that was computed from an older declaration is not announced', a
   expect((await received(secret)).map(({ data }) => data['verdict'])).toEqual(['permanent']);
 });
 
-test('two thousand flags cause no event in the first round, and later at most a hundred per round', async () => {
+test('two thousand flags cause no event in the first round, and at most a hundred events per later round', async () => {
   const { hook, see, clock, newWatch, received, tasks } = await open();
   see(...Array.from({ length: 2000 }, (_, at) => `flag-${at}`));
   const { secret } = await hook();

@@ -66,7 +66,7 @@ const hookFor = (fixture: WebhookFixture, ...events: WebhookEventType[]) =>
 describe('a flag seen for the first time', () => {
   const seen = (feature: string, at: number) => ({ environment: production, feature, at });
 
-  test('the flag is announced once, even if several nodes find it several times', async () => {
+  test('a new flag is announced once, even if several nodes find it several times', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const at = fixture.clock.now();
@@ -176,7 +176,7 @@ describe('refused messages', () => {
     ],
   });
 
-  test('refusals are announced when they start, and not while they continue', async () => {
+  test('refused messages are announced when the refusals start, and not while they continue', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'ingest.refusing');
     const watch = fixture.newWatch();
@@ -200,7 +200,7 @@ describe('refused messages', () => {
     });
   });
 
-  test('refusals are announced before a flood of flags', async () => {
+  test('refused messages are announced before a flood of new flags', async () => {
     const fixture = await openWatch();
     const { clock } = fixture;
     const { webhook } = await hookFor(fixture, 'flag.first_seen', 'ingest.refusing');

@@ -2,7 +2,7 @@ import { countBytes, safely } from '../../../src/ingest/snippet/counts.ts';
 import type { Sender } from '../../../src/ingest/snippet/declarations.d.ts';
 import type { Evaluation, Evaluations, Subject, TrackedEvent, TrackingProvider } from '../types/evaluations.d.ts';
 
-/** Minimum number of flags and targeting keys whose last variant is remembered. The maximum is twice as high. */
+/** Minimum number of pairs of flag and targeting key whose last variant is kept. The maximum is twice as high. */
 const maxRemembered = 10_000;
 
 /** Maximum length of a variant's name in UTF-8. */
@@ -42,7 +42,7 @@ export function countEvaluations(
         seen(flagKey, context);
         last.keep(flagKey, context?.targetingKey, variant);
       }),
-      // Also runs when the `after` of another hook fails, although the evaluation is already counted.
+      // OpenFeature calls `error` also when the `after` of another hook fails. The evaluation is then already counted.
       error: safely((hookContext) => {
         if (!counted.has(hookContext)) sender.checked(hookContext.flagKey, '(error)');
       }),
@@ -58,7 +58,7 @@ export function countEvaluations(
   };
 }
 
-/** Changes the provider itself, because a provider with private fields does not work through a proxy. */
+/** Replaces methods of the provider itself, because a provider with private fields does not work through a proxy. */
 function extend(provider: TrackingProvider, track: Evaluations['track'], flush: Sender['flush']): void {
   const { track: ownTrack, onClose } = provider;
   provider.track = (event, context, details) => {
@@ -74,7 +74,7 @@ function extend(provider: TrackingProvider, track: Evaluations['track'], flush: 
   };
 }
 
-/** Returns the variant, or else the value if it can be a name. OpenTelemetry's events count in the same way. */
+/** Returns the variant, or else the value if it can be a name. The server reads OpenTelemetry events like this, too. */
 function readVariant({ variant, value }: Evaluation): string {
   if (variant) return variant;
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
@@ -86,7 +86,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The variants evaluated last. Deleting the oldest entry of one map each time would be slow. */
+/** The most recent variants. It uses two maps, because deleting the oldest entry of one map each time would be slow. */
 class LastVariants {
   #recent = new Map<string, string>();
   #older = new Map<string, string>();
@@ -100,7 +100,7 @@ class LastVariants {
     this.#recent.set(formatId(flag), variant);
   }
 
-  /** Returns the variant of a targeting key; if the key is unknown, the last variant of anyone. */
+  /** Returns the last variant of a targeting key. If the key is unknown, returns the last variant of any key. */
   of(flag: string, targetingKey: string | undefined): string | undefined {
     return this.#find(formatId(flag, targetingKey)) ?? this.#find(formatId(flag));
   }

@@ -8,14 +8,14 @@ const timeoutMs = 10_000;
 /** Maximum pause that a server can request. */
 const longestPauseMs = 300_000;
 
-/** The destination of reports, and their common content. */
+/** The destination of reports, and the content that all reports share. */
 export interface Target {
   readonly url: string;
   readonly userAgent: string;
   readonly head: object;
 }
 
-/** A report. It is repeated unchanged, with the same key, until a response arrives. */
+/** A report. It is sent again unchanged, with the same `Idempotency-Key`, until a response arrives. */
 interface Message {
   readonly key: string;
   readonly body: string;
@@ -26,8 +26,8 @@ interface Message {
 type Encode = (entries: readonly Entry[], time: string, users: UsersByFlag) => object;
 
 /**
- * Sends reports. A report without a response might have been counted. It is repeated unchanged, with the same
- * `Idempotency-Key`, so that the server counts it once.
+ * Sends reports. The server can have counted a report even if no response arrived. Such a report is sent again
+ * unchanged, with the same `Idempotency-Key`, so that the server counts it once.
  */
 export class Reports {
   readonly #target: Target;
@@ -56,7 +56,7 @@ export class Reports {
     return response;
   };
 
-  /** Starts a timer that waits at least as long as the server has requested, but does not keep the process running. */
+  /** Starts a timer that waits at least until the server accepts reports. It does not keep the process running. */
   readonly startTimer = (act: () => unknown, ms: number): NodeJS.Timeout => {
     const actLater = () => {
       const left = this.#notBefore - performance.now();
@@ -80,7 +80,7 @@ export class Reports {
       const signal = AbortSignal.timeout(timeoutMs);
       const response = await fetch(url, { method: 'POST', headers, body, signal });
       this.#notBefore = performance.now() + parseRetryAfter(response.headers.get('retry-after'));
-      // If the body is not read, the connection is not used again.
+      // A connection is used again only if the body of its last response was read.
       await response.arrayBuffer();
       const { status } = response;
       return { status, url: status === 404 ? `${url} (unknown appKey or environment)` : url };

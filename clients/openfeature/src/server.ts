@@ -11,7 +11,7 @@ import { WaitingUsers } from './users.ts';
 const maxBytes = 100_000;
 const maxEntries = 10_000;
 
-/** The senders of this process, which are flushed when nothing else keeps the process running. */
+/** The senders of this process. They are flushed when nothing else keeps the process running. */
 const senders: Sender[] = [];
 
 /** Sends reports with a Backend key: see server.d.ts. */
@@ -47,7 +47,7 @@ function check({ url, key, environment }: ServerOptions): void {
 }
 
 /**
- * Returns `service/version (flagmeter-openfeature/0.2.0)`, without characters that a header or a product must not have.
+ * Returns `service/version (flagmeter-openfeature/0.2.0)`. Replaces characters that a User-Agent does not allow.
  */
 function formatUserAgent({ service = '', version = '' }: ServerOptions): string {
   const own = `flagmeter-openfeature/${ownVersion}`;

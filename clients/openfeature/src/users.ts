@@ -6,7 +6,7 @@ const maxPairs = 50_000;
 /** Hashes of users by flag. The server counts each user once a day. */
 export type UsersByFlag = ReadonlyMap<string, ReadonlySet<number>>;
 
-/** The users of flags that wait for the next report. */
+/** The users of each flag that the next report will contain. */
 export class WaitingUsers {
   readonly #byFlag = new Map<string, Set<number>>();
   #pairs = 0;
@@ -15,7 +15,7 @@ export class WaitingUsers {
     if (this.#pairs < maxPairs) this.#add(flag, hashUser(targetingKey));
   }
 
-  /** Removes the users of these flags. */
+  /** Removes and returns the users of these flags. */
   take(flags: Iterable<string>): UsersByFlag {
     const taken = new Map<string, Set<number>>();
     for (const flag of flags) {
@@ -28,7 +28,7 @@ export class WaitingUsers {
     return taken;
   }
 
-  /** Adds users whose report was split. */
+  /** Adds the users of a report that is split, so that its parts can take them again. */
   putBack(users: UsersByFlag): void {
     for (const [flag, hashes] of users) for (const hash of hashes) this.#add(flag, hash);
   }
@@ -40,7 +40,7 @@ export class WaitingUsers {
   }
 }
 
-/** Returns the first 48 bits of SHA-256, as a number in JSON is exact up to 53 bits. */
+/** Returns the first 48 bits of SHA-256, because a number in JSON is exact only up to 53 bits. */
 function hashUser(targetingKey: string): number {
   return createHash('sha256').update(targetingKey).digest().readUIntBE(0, 6);
 }

@@ -2,9 +2,9 @@ import { flagmeter } from '@flagmeter/openfeature/server';
 import { InMemoryProvider, OpenFeature, type TrackingEventDetails } from '@openfeature/server-sdk';
 import { flags } from './flags.ts';
 
-/** A server that its parent process controls over IPC. It ends when the parent disconnects. */
+/** A server that its parent process controls over IPC. It ends when the parent process disconnects. */
 
-/** A message of the parent: a method of `actions`, and its arguments. */
+/** A message of the parent process: a method of `actions`, and its arguments. */
 type Order = readonly [action: keyof typeof actions, ...given: unknown[]];
 
 const meter = flagmeter(JSON.parse(process.argv[2] ?? '{}'));

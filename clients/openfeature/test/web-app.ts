@@ -2,7 +2,7 @@ import { flagmeter } from '@flagmeter/openfeature/web';
 import { InMemoryProvider, OpenFeature } from '@openfeature/web-sdk';
 import { flags } from './flags.ts';
 
-/** Starts the objects on a page that a test uses. */
+/** Creates the objects that a test uses on a page. */
 async function start(options: Parameters<typeof flagmeter>[0]) {
   const meter = flagmeter(options);
   await OpenFeature.setContext({ targetingKey: 'ada' });

@@ -27,13 +27,13 @@ export interface EvaluationHook {
 export interface TrackedEvent {
   /** The used flag. An event without a flag is a metric. */
   readonly flag?: unknown;
-  /** The used variant (default: the variant evaluated last for the targeting key, else for anyone). */
+  /** The used variant (default: the last variant of the flag for the targeting key, or for any key). */
   readonly variant?: unknown;
   /** The value that is added to the metric (default 1). */
   readonly value?: number | undefined;
 }
 
-/** A provider, with the methods that are replaced. */
+/** A provider, with the methods that `withTracking` replaces. */
 export interface TrackingProvider {
   readonly metadata: object;
   track?(event: string, context: never, details: never): void;
@@ -46,8 +46,8 @@ export interface Evaluations {
   /** Counts a use of the flag in `details.flag`, or adds to the metric that is named after the event. */
   track(event: string, context?: Subject, details?: TrackedEvent): void;
   /**
-   * Makes a provider count tracking events as well, and send all counts when it is closed. Returns the same provider:
-   * OpenFeature passes tracking events to providers only.
+   * Changes a provider so that it also counts tracking events, and sends all counts when it is closed. Returns the same
+   * provider. This is needed because OpenFeature passes tracking events only to providers.
    */
   withTracking<Provider extends TrackingProvider>(provider: Provider): Provider;
 }

@@ -30,7 +30,7 @@ export interface Write<Name extends TableName = TableName> {
   readonly value: AccountRecords[Name] | undefined;
 }
 
-/** The records of a table as writes that create them. */
+/** Returns the records of a table as writes that would create them. */
 export function asWrites(store: Pick<Reader, 'records'>, table: MemoryTable): Write[] {
   return Array.from(store.records(table), ([key, value]) => ({ table, key, value }) as Write);
 }
@@ -59,15 +59,15 @@ export interface Transaction extends Reader {
 }
 
 /**
- * Reads and writes a transaction, without other side effects: a store can run it later, or again. It must not await
- * anything.
+ * Reads and writes a transaction without other side effects, because a store can call it later or more than once. It
+ * must not await anything.
  */
 export type Change<T> = (tx: Transaction) => T;
 
 export interface AccountStoreStatus {
   /** Place of the records: only this data directory, or a PostgreSQL database that all nodes share. */
   readonly kind: 'embedded' | 'postgres';
-  /** Reason why accounts can be neither confirmed nor changed now; `undefined` while they can be. */
+  /** Reason why accounts can now be neither verified nor changed; `undefined` if there is none. */
   readonly trouble: string | undefined;
   /** The same reason, worded for unauthenticated readers. */
   readonly publicReason?: string | undefined;
@@ -82,7 +82,7 @@ export interface AccountStore extends Reader {
    * @throws {Refusal} `postgres_unavailable`, in bounded time
    */
   current(): Promise<void> | undefined;
-  /** Number of visible changes from all nodes. Always 0 without PostgreSQL. */
+  /** Number of changes, from all nodes, that this store shows. Always 0 without PostgreSQL. */
   readonly version: number;
   status(): AccountStoreStatus;
   readonly commitTimes: Histogram;
@@ -95,7 +95,7 @@ export interface AccountStore extends Reader {
   change<T>(change: Change<T>): Promise<T>;
   /** @param listener receives the writes once they can be read, before the calls of `change` resolve */
   onCommit(listener: (writes: readonly Write[]) => void): void;
-  /** Commits pending changes. Later changes are rejected. */
+  /** Commits pending changes, and rejects later changes. */
   close(): Promise<void>;
 }
 

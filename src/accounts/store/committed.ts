@@ -47,7 +47,7 @@ export class CommittedRecords implements Reader {
   /**
    * Commits writes in one transaction, and shows them to readers and listeners. If it rejects, nothing was written.
    * @param also callback within the transaction
-   * @param shown callback when readers see the writes, before the listeners are called
+   * @param shown called when readers can see the writes, before the listeners are called
    * @throws {Refusal} `store_unavailable`
    */
   protected async commit(writes: readonly Write[], also = () => {}, shown = () => {}): Promise<void> {
@@ -92,9 +92,9 @@ export function applyWrites(store: AccountTables, writes: readonly Write[]): voi
 }
 
 /**
- * Writes through LMDB's own thread. A worker thread would be as fast, but would open the store and its lock file again.
- * Closing the lock file would release all locks of the process (POSIX). `flagmeter signing-keys rotate` would then find
- * the store unused, and reset its locks under the running service.
+ * Writes through LMDB's own thread. A worker thread would be equally fast, but would open the store and its lock file a
+ * second time. Closing the lock file would release all locks of the process (POSIX). `flagmeter signing-keys rotate`
+ * would then find the store unused, and reset its locks under the running service.
  * @throws {FileGoneError} if it wrote to a file that was removed or replaced
  * @throws {Error} from LMDB, with the LMDB error number as `code`
  */
@@ -114,7 +114,7 @@ async function write(store: AccountTables, writes: readonly Write[], also: () =>
   store.lmdb.fileIdentity.check();
 }
 
-/** The refusal of a change that this node's disk rejects. */
+/** Returns the refusal of a change that the disk of this node rejects. */
 export function storeAway(): Refusal {
   return new Refusal('store_unavailable', storeUnavailable.changeNotKept, 5);
 }

@@ -8,7 +8,10 @@ import type { AccountStore, AccountStoreStatus, Change, ListedThrottle, Reader, 
 import { CommittedRecords, storeAway } from './committed.ts';
 import { Layer } from './layer.ts';
 
-/** Maximum number of changes waiting for a commit. Each holds a request, so they are bounded like requests. */
+/**
+ * Maximum number of changes waiting for a commit. Each change belongs to a request, so the number is bounded like the
+ * number of requests.
+ */
 const maxWaiting = 10_000;
 
 /** Changes that share a commit. */
@@ -20,7 +23,7 @@ class Group {
   keep: () => void = () => {};
   refuse: (error: Error) => void = () => {};
 
-  /** @param below the reader on which the first change of the group is layered */
+  /** @param below reader whose records the first change of the group sees */
   constructor(below: Reader) {
     this.layer = new Layer(below);
     this.settled = new Promise((resolve, reject) => {
@@ -86,7 +89,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
         throw error;
       };
     }
-    // A change without writes waits, too: the records that it has read might not be on disk yet.
+    // A change without writes also waits, because the records that it has read might not be on disk yet.
     const settled = this.#settled();
     if (settled !== undefined) await inChildSpan(currentSpan(), 'wait for commit of accounts', () => settled);
     return getResult();

@@ -16,7 +16,7 @@ export interface Sweep<Name extends TableName> {
   readonly table: Name;
   /** Exclusive upper bound of the keys to read; all keys by default. */
   readonly end?: string;
-  /** Set if the records are in order of expiry. The sweep then stops at the first unexpired record. */
+  /** True if the records are in order of expiry. The sweep then stops at the first unexpired record. */
   readonly inOrder?: true;
   isOver(key: string, record: AccountRecords[Name], reader: Reader): boolean;
   /** Removes a record with its dependent records; by default, only the record is removed. */
@@ -24,13 +24,12 @@ export interface Sweep<Name extends TableName> {
 }
 
 /**
- * Reads some records after a key and removes the expired records. Resolves with the key to continue after; `undefined`
- * at the end.
+ * Removes the expired records among the next records after a key. Resolves with the last key; `undefined` at the end.
  */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
 export interface SweepControl {
-  /** Resolves with true after `ms`; with false if the service is stopping. The sweep then stops, too. */
+  /** Resolves with true after `ms`, or with false if the service is stopping. The sweep stops on false. */
   pause(ms: number): Promise<boolean>;
   /** Reports a failed round. The sweep continues with the next round. */
   failed(error: unknown): void;
@@ -64,12 +63,11 @@ export async function runSweepSteps(
   }
 }
 
-/** Records per step. A step takes about a millisecond of the event loop, which bounds the wait of other changes. */
+/** Records per step. A step blocks the event loop for about a millisecond, so other changes hardly wait. */
 const stepLimit = 256;
 
 /**
- * Returns the step that removes expired records. Each call is a separate change, and rejects as `AccountStore.change`
- * does.
+ * Returns the step that removes expired records. Each call is one change, and rejects as `AccountStore.change` does.
  */
 export function sweepSteps<Name extends TableName>(
   store: AccountTables,
@@ -89,7 +87,7 @@ export function sweepSteps<Name extends TableName>(
   };
 }
 
-/** Removes records that are still expired: they can have changed since they were read. */
+/** Removes the records that are still expired. Records can have changed since they were read. */
 function remove<Name extends TableName>(tx: Transaction, keys: readonly string[], sweep: Sweep<Name>): void {
   for (const key of keys) {
     const record = tx.get(sweep.table, key);

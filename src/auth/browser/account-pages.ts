@@ -23,8 +23,8 @@ import { loginPage } from './pages/sign-in-pages.ts';
 import { leadToLink } from './sso/start.ts';
 
 /*
- * Pages on which users change how they sign in. They are on the auth host, which first requires a recent sign-in. A
- * session of the console or a stolen token is therefore not enough. The user comes from the console and returns there.
+ * Pages on which users change the way they sign in. The auth host first requires a recent sign-in, so a console session
+ * or a stolen token is not enough. The user comes from the console and returns there.
  */
 
 interface AccountPage {
@@ -115,7 +115,7 @@ async function decide(services: PageServices, request: Request, page: AccountPag
   return next(services, page, { ...shown, browser: result.browser, cookie: result.cookie }, result.signIn);
 }
 
-/** Returns the next page of a browser: the sign-in page, the page of the missing step, or the requested page. */
+/** Returns the page to show next: the sign-in page, the page of the missing step, or the requested page. */
 function next(
   services: PageServices,
   page: AccountPage,

@@ -1,7 +1,7 @@
 /*
  * src/auth/browser: the pages of the auth host. authorize.ts decides the next page of an authorization request, or
- * issues a code. pages has the HTML of the pages, and forms reads the posted forms. account-pages.ts has the pages on
- * which users change how they sign in. sso leads to identity providers and back.
+ * issues a code. The folder pages has the HTML, and the folder forms reads posted forms. account-pages.ts has the pages
+ * on which users change the way they sign in. The folder sso redirects to identity providers.
  */
 import { isOfKnownReceiver } from '../../accounts/clients.ts';
 import { Refusal } from '../../contract/errors.ts';
@@ -30,7 +30,7 @@ import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
 import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
 
-/** Maximum length of a posted request. The URL of the `GET` that follows must fit into a request head. */
+/** Maximum length of a posted request. It is redirected to a `GET`, whose URL must fit into a request head. */
 const longestQuery = 8192;
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
@@ -83,9 +83,9 @@ async function servePage(
 }
 
 /**
- * Reads the request. The client gets an error only if the browser is signed in, or for `prompt=none`. Otherwise anyone
- * who registers a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
- * @throws {AuthorizationError} an error that the browser takes to the client
+ * Reads an authorization request. The client gets errors only if the browser is signed in, or for `prompt=none`.
+ * Otherwise anyone who registers a client could use this service as an open redirector (RFC 9700 §4.11.2).
+ * @throws {AuthorizationError} an error to send to the client
  * @throws {UnknownReturnAddress}
  */
 async function readRequest(
@@ -147,7 +147,7 @@ async function handleRequest(
   }
 }
 
-/** The step that follows: a code, a confirmation, a missing step of the sign-in, or a new sign-in. */
+/** The next step of a request: a code, a confirmation, a missing step of the sign-in, or a new sign-in. */
 type NextStep =
   | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
@@ -269,7 +269,7 @@ async function handleSignIn(
   return { ...response, headers: { ...response.headers, 'set-cookie': result.cookie } };
 }
 
-/** Continues after the user has saved the recovery codes. No new sign-in is needed, even if the request demands one. */
+/** Continues after the user has saved the recovery codes, even if the request demands a new sign-in. */
 async function handleEnrolled(
   services: PageServices,
   posted: PostedForm,

@@ -20,7 +20,7 @@ import { html } from './pages/html.ts';
 import { pageResponse } from './pages/page.ts';
 import { loginPage } from './pages/sign-in-pages.ts';
 
-/** A waiting device, found by the user code in the page's address, and its client. */
+/** A waiting device and its client, found by the user code in the address of the page. */
 interface DeviceMatch {
   readonly device: WaitingDevice;
   readonly client: OAuthClient;
@@ -135,7 +135,7 @@ function mayAllow(services: PageServices, { client }: DeviceMatch, signIn: Curre
   return isRecent(services, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
-/** True if a sign-in is recent enough for a device. The session of an old sign-in could make no dangerous changes. */
+/** True if a sign-in is recent enough to connect a device, which can then make dangerous changes. */
 function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
   return isRecentSignIn(authTime, clock.now());
 }

@@ -37,7 +37,7 @@ const bind = (services: SsoServices) => (request: Request) => handleEndSession(s
 
 /**
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified
- * by the client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
+ * by the client's ID or access token, or by the browser's cookie. All tokens of the ended sign-in become invalid.
  */
 export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
   GET: { operationId: 'endSession', summary: 'Sign out a user', query: parameters, responses, bind },
@@ -64,12 +64,12 @@ async function handleEndSession(services: SsoServices, request: Request): Promis
       ...(signIn?.user.id === hint.sub ? { signIn } : {}),
     });
   } else if (signIn !== undefined) {
-    // Any page can send a browser here, so the request alone must not sign the user out.
+    // Any web page can send a browser to this endpoint, so the request alone must not sign the user out.
     if (request.method === 'GET' || isFromElsewhere(request, services.issuer))
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(services, request, { userId: signIn.user.id, signIn });
   }
-  // A redirect requires proof that the user was signed in. Otherwise this would be an open redirector.
+  // A redirect requires proof that the user was signed in. Otherwise this endpoint would be an open redirector.
   const isProven = (hint ?? signIn) !== undefined;
   const returnTo = isProven ? asked.returnTo : undefined;
   const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;
@@ -94,15 +94,15 @@ async function handleClient(
 
 interface SignOut {
   readonly userId: string;
-  /** The key of a session, whose sign-in ends, too. */
+  /** The key of a session. The sign-in of the session also ends. */
   readonly session?: string;
   readonly signIn?: CurrentSignIn;
   readonly access?: AccessClaims;
 }
 
 /**
- * Ends the sign-in, and resolves when the change is on disk. Returns `false` without ending it if the access token has
- * expired or was revoked.
+ * Ends the sign-in, and resolves when the change is on disk. Returns `false` and changes nothing if the access token
+ * has expired or was revoked.
  * @throws {Refusal} `store_unavailable`
  */
 function end(services: SsoServices, { remoteAddress }: Request, signOut: SignOut): Promise<boolean> {
@@ -130,9 +130,9 @@ function refuse(error: unknown): HttpResponse {
 
 /** A client's request to sign its user out (OpenID Connect RP-Initiated Logout §2). */
 interface EndSessionRequest {
-  /** The user, and the session of the client; `undefined` if the request has no hint. */
+  /** The user and the session in the ID token of the request; `undefined` if the request has no ID token. */
   readonly hint: IdTokenHint | undefined;
-  /** The registered address where the user goes afterwards; `undefined` without a registered address. */
+  /** The registered address to redirect to after the sign-out; `undefined` if the request has no registered address. */
   readonly returnTo: Destination | undefined;
 }
 

@@ -150,7 +150,7 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-/** The enabled providers, or only the provider that the domain of the user requires. */
+/** The enabled providers. If the e-mail domain of the user requires a provider, only that provider. */
 function providersFor({ accountStore, providers }: PageServices, user: User) {
   const required = requiredProvider(accountStore, user);
   return providers.enabled().filter(({ id }) => required === undefined || id === required);
@@ -257,7 +257,7 @@ async function hashUncommon(
   }
 }
 
-/** Submits the secret in the fragment of the address, and removes it from the address. */
+/** Submits the secret in the fragment of the address, and removes the fragment from the address. */
 const moveSecret = pageScript(`
 const secret = location.hash.slice(1);
 if (secret !== '') {
@@ -270,7 +270,7 @@ if (secret !== '') {
 
 const longestLink = 2048;
 
-/** The page that a link opens. Without scripts, the user pastes the link. */
+/** The page of an invitation or reset link. If scripts are disabled, the user pastes the link. */
 function linkPage(page: FormPage, error?: FormError): HttpResponse {
   return formResponse(page, {
     title: 'Open your link',
@@ -290,7 +290,7 @@ interface InvitedUser {
   readonly email: string;
   readonly teams: readonly string[];
   readonly mayUsePassword: boolean;
-  /** The enabled identity providers with which the user can sign in from then on. */
+  /** The enabled identity providers with which the user can sign in later. */
   readonly providers: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
 

@@ -3,8 +3,8 @@ import { readCookies } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 
 /**
- * A browser, identified by its cookie. `id` identifies the sign-in and is renewed with it. `permanentId` stays, and
- * shows that someone has signed in with the browser before. Both are 256 random bits.
+ * A browser, identified by its cookie. `id` identifies the sign-in, and is new for each sign-in. `permanentId` never
+ * changes, and shows that someone has signed in with the browser before. Both are 256 random bits.
  */
 export interface Browser {
   readonly id: string;
@@ -65,8 +65,8 @@ export function isFormToken({ id }: Browser, token: string): boolean {
 }
 
 /**
- * True if the browser reports that another site sent this form. A request without `Sec-Fetch-Site` and `Origin` proves
- * nothing. Neither does `Origin: null`, which our pages cause because they send no `Referer`.
+ * True if the browser reports that another site sent this form. False for a request without `Sec-Fetch-Site` and
+ * `Origin`, and for `Origin: null`, which our pages cause with their `Referrer-Policy`.
  * @param issuer the public URL of the auth host
  */
 export function isFromElsewhere(request: Pick<Request, 'header'>, issuer: string): boolean {

@@ -11,7 +11,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
 interface Rule {
-  /** Number of failures without a wait. The next wait is `shortestMs`, and each further failure doubles the wait. */
+  /** Number of failures without a wait. The first wait is `shortestMs`, and each further failure doubles the wait. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;
@@ -21,9 +21,9 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * The throttles of an attempt. An attacker is first stopped at one account from one address, then at an address with
- * any account. An account is throttled only after failures from very many addresses. The longest wait is 15 minutes. A
- * browser that has signed in to the account before has its own throttle, so an attacker cannot lock the user out.
+ * The throttles of an attempt. `pair` limits the failures of one address at one account, and `address` the failures of
+ * one address at any account. `account` takes effect only after failures from many addresses. A browser that has signed
+ * in to the account before has its own throttle, so an attacker cannot lock the user out.
  */
 const rules = {
   pair: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
@@ -35,7 +35,7 @@ const rules = {
 type Kind = keyof typeof rules;
 const kinds = Object.keys(rules) as Kind[];
 
-/** Time from the last failure until all failures are forgotten. A few failures are forgotten sooner. */
+/** Time from the last failure until all failures are forgotten, for few failures and for many. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
 /** Time from the last sign-in of a browser until the browser is forgotten. */
@@ -53,7 +53,7 @@ export interface Attempt {
   readonly browser: Browser;
 }
 
-/** The result of counting an attempt: seconds to wait, or 0 and the keys of the throttles that counted it. */
+/** The result of counting an attempt: seconds to wait, or 0 and the keys of the throttles that counted the attempt. */
 export interface CountedAttempt {
   readonly wait: number;
   readonly keys: readonly string[];
@@ -69,7 +69,7 @@ export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<Coun
   return countKeys(deps, all, (tx, now) => chooseKeys(tx, attempt, now));
 }
 
-/** @param keysAt chooses the keys that count the attempt */
+/** @param keysAt chooses the keys of the throttles that count the attempt */
 function countKeys(
   { accountStore, clock }: ThrottleDeps,
   all: readonly string[],
@@ -109,13 +109,13 @@ export function forgiveAttempt(
   const own = throttleKey('browser', attempt);
   return accountStore.throttles.change([...new Set([...keys, own])], (tx) => {
     uncount(tx, keys);
-    // Failures at other throttles remain. Otherwise the owner of one account could guess other passwords endlessly.
+    // Failures at other throttles remain. Otherwise the owner of one account could guess other passwords.
     for (const key of keys) if (parseKind(key) === 'pair') tx.remove(key);
     tx.put(own, { failures: 0, lastAt: clock.now() });
   });
 }
 
-/** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
+/** Checks the password of a counted attempt. If the check fails with an error, the attempt is not counted. */
 export async function verifyCounted(
   { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
   counted: CountedAttempt,
@@ -159,7 +159,7 @@ export function sweepThrottles(throttles: Throttles, after: string, now: number)
     throttles,
     after,
     (tx, key) => {
-      const found = tx.get(key); // The throttle might have changed since.
+      const found = tx.get(key); // The throttle might have changed in the meantime.
       if (found !== undefined && isThrottleOver(key, found, now)) tx.remove(key);
     },
     ({ key, failures }) => isThrottleOver(key, failures, now),

@@ -15,7 +15,7 @@ interface SecondStep {
   readonly client: OAuthClient;
 }
 
-/** The result for a browser that is not signed in, or not at this step. */
+/** The result for a browser that is not signed in, or whose sign-in is not at this step. */
 const over = { outcome: 'over' } as const;
 const wrong = { outcome: 'wrong' } as const;
 
@@ -27,7 +27,7 @@ type ProvenCode =
 
 /**
  * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled separately
- * from passwords. A success does not forgive wrong passwords, and wrong codes do not block the password.
+ * from passwords. A correct code does not forgive wrong passwords, and wrong codes do not block the password.
  * @throws {Refusal} `store_unavailable`
  */
 export async function proveCode(
@@ -67,7 +67,7 @@ type EnrolmentResult =
   | { readonly outcome: 'enrolled'; readonly signedIn: RecordedSignIn; readonly recoveryCodes: readonly string[] };
 
 /**
- * Completes a sign-in with a new authenticator app. The policy demands a second factor, and the user does not have one.
+ * Completes a sign-in by adding an authenticator app, if the policy demands a second factor and the user has none yet.
  * @throws {Refusal} `store_unavailable`
  */
 export async function enrol(
@@ -127,7 +127,7 @@ const readingMs = 600_000;
 
 const toSeconds = (time: number) => Math.floor(time / 1000);
 
-/** True if a sign-in has just added the user's authenticator app. Its recovery codes were then shown. */
+/** True if the user has just added an authenticator app during the sign-in, and has seen the recovery codes. */
 export function hasJustEnrolled(
   { accountStore, clock }: Services,
   { user, startedAt, missing }: CurrentSignIn,

@@ -1,6 +1,6 @@
 /*
- * src/auth/factors: the factors that prove a user, without pages. sign-in.ts checks a password, second-factor.ts a code
- * of an app or a recovery code, and passkeys implements WebAuthn. login-throttle.ts counts failures of all factors.
+ * src/auth/factors checks the factors of a sign-in. sign-in.ts checks a password, second-factor.ts a code of an app or
+ * a recovery code, and passkeys a passkey (WebAuthn). login-throttle.ts counts failures of all factors.
  */
 import type { PasswordPool } from '../../accounts/password-pool.ts';
 import { noPasswordHash } from '../../accounts/passwords.ts';
@@ -44,7 +44,7 @@ export async function signIn(
   const { directory, passwords } = services;
   const { email, password, address, browser, userAgent } = credentials;
   const attempt = { email, address, browser };
-  passwords.checkRoom(); // First: an attempt that will not be checked must not count or use disk space.
+  passwords.checkRoom(); // This comes first: an attempt that will not be checked must not count or use disk space.
   const counted = await countAttempt(services, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
   const known = userOfEmail(directory, email);
@@ -85,7 +85,7 @@ const tokenHolder = { id: '', permanentId: 'token' };
 
 /**
  * True if the holder of a user's token also knows the user's password. Guesses are throttled together with guesses on
- * the sign-in page, but lock out no known browser.
+ * the sign-in page, but they do not lock out a known browser.
  * @param address the address of the peer
  * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */
@@ -96,7 +96,7 @@ export async function provePassword(
   address: string,
 ): Promise<boolean> {
   const { passwords } = services;
-  passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
+  passwords.checkRoom(id); // This comes first: an attempt that will not be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
   const counted = await countAttempt(services, attempt);
   if (counted.wait > 0) throw new Refusal('rate_limited', 'Too many wrong passwords for this user', counted.wait);

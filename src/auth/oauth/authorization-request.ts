@@ -13,7 +13,7 @@ interface ReturnAddress {
   readonly silent: boolean;
 }
 
-/** Values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies it. */
+/** Values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies consent. */
 const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 type Prompt = (typeof prompts)[number];
 

@@ -18,7 +18,7 @@ interface AssertedClient {
   readonly assertion: { readonly jti: string; readonly exp: number };
 }
 
-/** Maximum size of an assertion. A longer assertion is rejected unread. */
+/** Maximum size of an assertion. A longer assertion is rejected without parsing. */
 const longestAssertion = 4096;
 /** Maximum remaining lifetime of an assertion, seconds. A used assertion is remembered until its expiry. */
 const longestLife = 300;
@@ -72,7 +72,7 @@ export async function useOnce(
   if (!isFirst) throw refusal();
 }
 
-/** The client that an assertion names; empty if missing. The name is not verified, so use it only to count failures. */
+/** The client id in an assertion; empty if missing. The id is not verified, so use it only to count failures. */
 export function claimedByAssertion(form: Form): string {
   const token = form.get('client_assertion') ?? '';
   const sub = token.length > longestAssertion ? undefined : readUnverified(token)?.claims.sub;
@@ -111,7 +111,7 @@ interface ExpectedClaims {
   readonly now: number;
 }
 
-/** The claims; `undefined` unless one of the keys verifies the assertion and the claims are as required. */
+/** Returns the claims of an assertion that one of the keys verifies; `undefined` if the assertion is not valid. */
 async function verified(
   token: string,
   keys: readonly PublicKey[],
@@ -136,7 +136,7 @@ async function verified(
   return undefined;
 }
 
-/** True if an assertion is for this service only and expires soon, so that its use is not remembered for long. */
+/** True if an assertion is only for this service, and expires so soon that its use is not remembered for long. */
 function isBounded({ aud, exp = Infinity, iat, jti }: JWTPayload, audiences: readonly string[], now: number) {
   const latest = now / 1000 + clockTolerance;
   return (

@@ -20,7 +20,7 @@ export type AuthenticatedClient =
   | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
   | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
 
-/** The id of the console. The service itself exchanges the console's codes, for sessions with a cookie. */
+/** The client id of the console. The service itself exchanges codes of the console for sessions with a cookie. */
 export const consoleClientId = 'flagmeter-console';
 
 /** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */
@@ -53,7 +53,7 @@ export function signedInUser(
 
 /**
  * The user's teams that a client may act in. The client of a team acts in that team only, so that its operator gains no
- * access to the user's other teams. This also holds if the client is deleted in the meantime.
+ * access to the user's other teams. If the client was deleted, there are no such teams.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
@@ -126,7 +126,7 @@ function publicClient(clientId: string, name: string, redirectUris: readonly str
 interface ClaimedClient {
   readonly id: string;
   readonly secret: string;
-  /** True if the credentials came in the `Authorization` header, which determines the form of a refusal. */
+  /** True if the credentials came in the `Authorization` header, which determines the form of an error response. */
   readonly byHeader: boolean;
 }
 
@@ -152,7 +152,7 @@ function readClient(authorization: string | undefined, form: Form): ClaimedClien
   return { ...client, byHeader: true };
 }
 
-/** Returns the id that a client claims, not verified; empty if missing. Never throws. */
+/** Returns the unverified id that a client sends; empty if missing. Never throws. */
 export function claimedId(authorization: string | undefined, form: Form): string {
   const id = authorization === undefined ? undefined : parseBasic(authorization)?.id;
   return id ?? form.get('client_id') ?? '';
@@ -160,7 +160,7 @@ export function claimedId(authorization: string | undefined, form: Form): string
 
 export const unknownClient = 'The client is unknown or its secret is wrong';
 
-/** The challenge that RFC 6749 §5.2 requires. It names the error, too, because some clients do not read the body. */
+/** The challenge that RFC 6749 §5.2 requires. It also names the error, because some clients do not read the body. */
 const basicChallenge = (why: string) =>
   `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${why}"`;
 
@@ -186,8 +186,8 @@ function parseBasic(authorization: string): { id: string; secret: string } | und
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
- * Returns the check of an origin. It allows pages of the console, and pages on the origin of a redirect URI of a public
- * client. Such pages can use the token endpoints and the management API.
+ * Returns a function that checks the origin of a web page. It allows the console, and the origins of the redirect URIs
+ * of public clients. Pages of an allowed origin can use the token endpoints and the management API.
  * @param baseUrl the public URL of the management API, under which the console lives
  */
 export function clientOrigins({ clients }: Pick<Directory, 'clients'>, baseUrl: string): (origin: string) => boolean {
@@ -208,7 +208,7 @@ function getMatcher(client: OAuthClient): (origin: string) => boolean {
   return matcher;
 }
 
-/** The origins of a redirect URI. A loopback address allows all ports (RFC 8252 §7.3). An app's scheme has no origin. */
+/** The origins of a redirect URI. A loopback address allows all ports (RFC 8252 §7.3). Custom schemes have none. */
 function listOrigins(uri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(uri);
   if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];
@@ -250,7 +250,7 @@ export class ClientRates {
  */
 export function rateKey(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
   const isPublic = client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
-  // Reading the address is a system call, so only public clients pay for it.
+  // Reading the address is a system call, so it is read only for public clients.
   return isPublic ? `${client.id} ${findNetwork(request.remoteAddress)}` : client.id;
 }
 
@@ -259,9 +259,9 @@ export function holderKey({ sub, client_id: clientId }: { sub: string; client_id
   return sub === clientId ? clientId : `${clientId} ${sub}`;
 }
 
-/** Limit of failures of one client from one address: per minute, and in a burst. */
+/** Limit of failures of one client from one address: per second, and in a burst. */
 const ofClient = { rate: 1, burst: 60 };
-/** Limit of failures from one address, for all client ids. */
+/** Limit of failures from one address, for all client ids together. */
 const ofAddress = { rate: 10, burst: 600 };
 
 /** Maximum length of a client id; longer ids are truncated, because unauthenticated senders choose them. */

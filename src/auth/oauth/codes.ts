@@ -77,7 +77,7 @@ function redeem<Begun extends Pick<IssuedSession, 'key'>>(
   }
   const user = signedInUser(tx, code);
   const signIn = tx.get('signIns', code.signIn);
-  // No session for a user who has signed out or changed the password since the code was issued.
+  // A user who has signed out or changed the password since the code was issued gets no session.
   if (user === undefined || signIn === undefined || !isValidFor(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
   const issued = begin(services, tx, code);
@@ -90,7 +90,7 @@ function isBoundTo(code: AuthorizationCode, { clientId, redirectUri, verifier }:
   return code.clientId === clientId && code.redirectUri === redirectUri && matchesChallenge(verifier, code.challenge);
 }
 
-/** Compares by method S256 (RFC 7636 §4.6), in constant time. */
+/** Compares a PKCE verifier with its challenge by method S256 (RFC 7636 §4.6), in constant time. */
 function matchesChallenge(verifier: string, challenge: string): boolean {
   const found = createHash('sha256').update(verifier).digest();
   const wanted = Buffer.from(challenge, 'base64url');

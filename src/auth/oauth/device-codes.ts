@@ -48,8 +48,8 @@ interface DeviceCodeDeps {
 }
 
 /**
- * The devices that wait for their users (RFC 8628). A device can start at one node, be allowed at another and poll a
- * third. Each node tracks the polling rate separately.
+ * The devices that wait for a decision of their users (RFC 8628). The requests of a device and its user can reach
+ * different nodes. Each node tracks the polling rate separately.
  */
 export class DeviceCodes {
   readonly #deps: DeviceCodeDeps;
@@ -92,7 +92,7 @@ export class DeviceCodes {
     return { deviceCode: formatDeviceCode(letters, secret), userCode: shown(letters) };
   }
 
-  /** Finds the waiting device with this user code, in any case and grouping (RFC 8628 §6.1). */
+  /** Finds the waiting device with this user code. Letter case and separators are ignored (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
     const letters = readLetters(typed);
     const device = this.#deps.accountStore.records('deviceCodes').get(letters);
@@ -123,7 +123,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Takes the allowance of a device, which can be taken once.
+   * Takes the permission that a user gave to a device. It can be taken only once.
    * @returns `undefined` if the user has not allowed the device
    */
   take(tx: Transaction, deviceCode: string, clientId: string): Allowance | undefined {
@@ -179,7 +179,7 @@ function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
-/** Number of devices that one scan removes, so that scans are rare. */
+/** Maximum number of devices that one scan removes. Removing many makes scans rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];

@@ -89,7 +89,7 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
 
 /**
  * Returns a reader of a form's fields. Fields that are not in the schema are ignored (RFC 6749 §3.2).
- * @param schema whose strings can have a `pattern`, explained by their `description`
+ * @param schema the fields; the `description` of a string explains its `pattern`
  * @returns a function that throws an `OAuthError` with `invalid_request` for a missing or malformed field
  */
 function fieldReader<Schema extends TObject>({ properties, required }: Schema): (form: Form) => Static<Schema> {
@@ -135,7 +135,7 @@ export interface ClientCall<Client, Fields> {
 
 export interface ClientForm<Body> {
   readonly schema: TObject;
-  /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
+  /** Identifies a client that `respond` authenticates later. @throws {OAuthError} */
   readonly identify?: (services: ClientServices, authorization: string | undefined, form: Form) => AuthenticatedClient;
   /** @throws {OAuthError} */
   respond(client: AuthenticatedClient, form: Form, request: Request, services: ClientServices): Body | Promise<Body>;
@@ -143,7 +143,7 @@ export interface ClientForm<Body> {
 
 /**
  * Declares a form. The kind of client is checked before the fields.
- * @param by narrows the client for `handle`; throws an `OAuthError` for another kind of client
+ * @param by converts the client for `handle`; throws an `OAuthError` for a client of another kind
  */
 export function clientForm<Client, const Fields extends TProperties, Body>({
   by,
@@ -186,8 +186,8 @@ interface ClientDeclaration<Body> {
 }
 
 /**
- * Creates an endpoint for clients, with refusals as in RFC 6749 §5.2. It limits the requests of each client and the
- * failures of each address.
+ * Creates an endpoint for clients, with error responses as in RFC 6749 §5.2. It limits the requests of each client and
+ * the failures of each address.
  */
 export function clientEndpoint<Body extends object | undefined>(
   path: string,
@@ -270,7 +270,7 @@ function successResponse(body: object | undefined): HttpResponse {
   return { status: 200, headers: uncached, body: JSON.stringify(body) };
 }
 
-/** True if an error can result from a wrong guess. */
+/** True if an error can result from a guessed credential. */
 function isFailure(error: unknown): boolean {
   return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
 }
@@ -282,7 +282,7 @@ function refuse(error: unknown): HttpResponse {
   return oauthErrorResponse(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
-/** Fields of every form: a client without an `Authorization` header identifies itself here (RFC 6749 §2.3.1). */
+/** Fields of every form. A client without an `Authorization` header identifies itself in them (RFC 6749 §2.3.1). */
 const credentials = {
   client_id: Type.Optional(text('Client id, unless sent as `Authorization: Basic`.')),
   client_secret: Type.Optional(

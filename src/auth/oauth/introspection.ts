@@ -37,7 +37,7 @@ const inactive: Introspection = { active: false };
 
 const form = clientForm({ by: requireConfidentialClient, fields: tokenFields, handle: introspect });
 
-/** `POST /connect/introspect` (RFC 7662): reports if a token is valid now, and its claims. */
+/** `POST /connect/introspect` (RFC 7662): returns the validity and the claims of a token. */
 export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/introspect', {
   operationId: 'introspectToken',
   summary: 'Introspect a token',

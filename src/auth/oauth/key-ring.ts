@@ -24,7 +24,7 @@ export const publishedAheadSeconds = 60;
 /** Lifetime of an access token, seconds. */
 export const accessTokenLifetime = 3600;
 
-/** Type of a token: an access token (RFC 9068 §2.1) or an ID token. Neither is accepted as the other. */
+/** Type of a token: an access token (RFC 9068 §2.1) or an ID token. One type is not accepted as the other. */
 export type TokenType = 'at+jwt' | 'JWT';
 
 interface Signer {
@@ -35,7 +35,7 @@ interface Signer {
   readonly headers: Readonly<Record<TokenType, string>>;
 }
 
-/** A key that verifies tokens, with its own algorithm only. */
+/** A key that verifies tokens. It verifies only signatures of its own algorithm. */
 interface Verifier {
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
@@ -50,9 +50,9 @@ export interface PublicJwk extends Jwk {
 
 export interface SigningKeys {
   readonly current: Signer;
-  /** Finds the key whose tokens of this type start with this header. Keys in tokens are never used. */
+  /** Finds the key for tokens of this type with this protected header. A key inside a token is never used. */
   find(typ: TokenType, header: string): Verifier | undefined;
-  /** Published keys, newest first. The newest key might not sign yet. Each change makes a new array. */
+  /** Published keys, newest first. The newest key might not sign yet. Each change creates a new array. */
   readonly published: readonly PublicJwk[];
 }
 
@@ -102,11 +102,11 @@ const aheadMs = publishedAheadSeconds * 1000;
 /** Time for which the old key keeps signing, until processes and caches know the new key. */
 const leewayMs = 60_000 + aheadMs;
 
-/** Time for which a retired key verifies tokens. By then, its last token has expired. */
+/** Time for which a retired key verifies tokens. After this time, its last token has expired. */
 const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
 
 /**
- * Opens the signing keys of a store. If the current key is not for `alg`, a new one replaces it.
+ * Opens the signing keys of a store. If the current key is not for `alg`, a new key replaces it.
  * @throws {Error} if the store has no signing key, or rejects the change
  */
 export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
@@ -151,7 +151,7 @@ function describeTarget({ kid, alg }: StoredKey) {
 export class KeyRing implements SigningKeys {
   readonly #deps: KeyRingDeps;
   #keys: SigningKeys;
-  /** The key that signs. After a rotation, the previous key signs for a while, from its private part in memory. */
+  /** The key that signs. After a rotation, the previous key signs for a while; its private part is only in memory. */
   #signer: Signer;
   /** The time from which the current key of the store signs. */
   #signsFrom = 0;
@@ -181,7 +181,7 @@ export class KeyRing implements SigningKeys {
   }
 
   /**
-   * Reads changes from the store, signs with a new key once caches have it, and removes keys whose last token has
+   * Reads changes from the store, signs with a new key when caches have the key, and removes keys whose last token has
    * expired. Call it every few seconds.
    * @throws {Refusal} `store_unavailable`
    */
@@ -192,7 +192,7 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
-  /** Loads new keys, from any node, before a response of this node depends on them. */
+  /** Loads keys that any node has created, before a response of this node depends on the keys. */
   #hear(writes: readonly Write[]): void {
     if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
   }
@@ -211,7 +211,7 @@ export class KeyRing implements SigningKeys {
     const newest = this.#keys.current.kid;
     this.#keys = openSigningKeys(stored);
     if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
-    // The store no longer has the signer's key, so nothing would verify its signatures.
+    // The store no longer has the key that signs, so no node could verify its signatures.
     if (stored.every(({ kid }) => kid !== this.#signer.kid)) this.#signWithNewest();
   }
 
@@ -233,7 +233,7 @@ export class KeyRing implements SigningKeys {
     for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });
   }
 
-  /** Writes the audit log entry of a key that another process has created. Only this process numbers the entries. */
+  /** Writes the audit log entry of a key that another process has created. Only this process numbers log entries. */
   async #audit(key: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
     await directory.change((tx) => tx.note('signing-key.rotated', null, describeTarget(key)));

@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { SigningKeys } from './key-ring.ts';
 
-/** Kinds of values that browsers keep for this service. An HMAC for one kind is invalid for the others. */
+/** Kinds of values that browsers keep for this service. An HMAC for one kind is not valid for another kind. */
 export type MacPurpose =
   | 'attempts at providers'
   | 'challenges of passkeys'

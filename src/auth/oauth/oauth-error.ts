@@ -23,7 +23,7 @@ export type OAuthErrorCode =
   | 'insufficient_scope'
   | 'temporarily_unavailable';
 
-/** Codes of the refusals with one status, each with a sample description. */
+/** Error codes of refusals with the same status, each with a sample description. */
 export type OAuthRefusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
 
 /** Headers of uncached responses. Token responses must not be cached (RFC 6749 §5.1). */
@@ -73,7 +73,7 @@ export function oauthErrorResponse({ code, message, status, challenge, retryAfte
   };
 }
 
-/** Declares an endpoint's refusals with one status, in the form of RFC 6749 §5.2. */
+/** Declares the refusals of an endpoint with the same status, in the form of RFC 6749 §5.2. */
 export function oauthRefusal(description: string, refusals: OAuthRefusals, headers: Headers = {}): DeclaredResponse {
   const codes = Object.keys(refusals) as OAuthErrorCode[];
   const schema = Type.Object({

@@ -12,7 +12,7 @@ import type { Services } from './services.ts';
 import { longestSessionMs } from './sessions.ts';
 import { type CurrentSignIn, lackingFactor, startSignIn } from './sign-ins.ts';
 
-/** The proof from which a sign-in starts, whatever its factor. */
+/** The proof with which a sign-in starts, for any factor. */
 export interface Proven {
   readonly client: OAuthClient;
   /** The browser before the sign-in. Its previous sign-in ends. */
@@ -29,8 +29,8 @@ export type RecordedSignIn =
   | { readonly outcome: 'not-a-member' };
 
 /**
- * Records the sign-in of a user in a transaction that has checked the proof. Checks the client, and writes the sign-in
- * under a new id of the browser and an audit log entry. The caller sets the cookie of the returned browser.
+ * Records the sign-in of a user in a transaction that has checked the proof. Checks the client, gives the browser a new
+ * id, and writes the sign-in and an audit log entry. The caller sets the cookie of the returned browser.
  */
 export function recordSignIn(
   { clock, randomBytes }: Pick<Services, 'clock' | 'randomBytes'>,
@@ -46,7 +46,7 @@ export function recordSignIn(
   const browser = renewBrowser(before, randomBytes);
   const now = clock.now();
   const signIn = startSignIn(tx, user, { before, browser, authentication, authTime, now });
-  // Each step of a sign-in has a new key. A logout of the provider must find the last key.
+  // Each step of a sign-in has a new key. A logout of the provider must find the latest key.
   if (authentication.provider !== undefined)
     indexSignIn(tx, authentication.provider, { userId: user.id, signIn: signIn.key, now });
   const lacking = lackingFactor(tx, user, authentication);
@@ -55,8 +55,8 @@ export function recordSignIn(
 }
 
 /**
- * Records a sign-in with a further factor, which completes it. The time of the sign-in becomes the current time. If a
- * provider proved the first factor, the time stays the same, because the user might have signed in there long ago.
+ * Records a further factor, which completes a sign-in. The time of the sign-in becomes the current time. If a provider
+ * proved the first factor, the time stays the same, because the user might have signed in there long ago.
  */
 export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,
@@ -74,8 +74,8 @@ export function recordFurtherFactor(
 }
 
 /**
- * Writes a sign-in to the audit log. A failure at an unknown account is recorded, too, and takes equally long. The
- * typed address is not recorded, because it might be a password.
+ * Writes a sign-in to the audit log. A failed sign-in to an unknown account is also recorded, so that it takes equally
+ * long. The typed address is not recorded, because it might be a password.
  */
 export function noteSignIn(
   tx: AccountTransaction,

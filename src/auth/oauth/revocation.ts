@@ -49,7 +49,7 @@ async function revoke(
   return undefined;
 }
 
-/** Ends the session of a refresh token, even if the token is spent. */
+/** Ends the session of a refresh token, even if the token was already used. */
 async function revokeSession(
   services: Services,
   key: string,
@@ -127,7 +127,7 @@ async function handleInvalidation(services: ClientServices, request: Request): P
 
 /**
  * Adds a token to the invalidation list and ends its session; resolves when the change is on disk. Returns `false` if
- * the token is no longer valid. Of concurrent requests, only one invalidates it.
+ * the token is no longer valid. Of concurrent requests, only one invalidates the token.
  * @throws {Refusal} `store_unavailable`
  */
 function invalidate(services: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {

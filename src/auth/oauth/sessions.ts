@@ -19,7 +19,7 @@ export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
 
 type Sources = Pick<Services, 'clock' | 'randomBytes'>;
 
-/** The new state of a session. Its tokens are signed when the state is on disk. */
+/** The new state of a session. Its tokens are signed after the state is on disk. */
 export interface IssuedSession {
   readonly key: string;
   readonly session: Session;
@@ -52,7 +52,7 @@ export function indexSession(tx: Transaction, userId: string, key: string): void
   tx.put('userSessions', userSessionKey(userId, key), true);
 }
 
-/** Gives a session its next refresh token. The previous access token becomes invalid. */
+/** Creates the next refresh token of a session. The previous access token becomes invalid. */
 export function continueSession(sources: Sources, tx: Transaction, sessionId: string, session: Session): IssuedSession {
   invalidateAccess(sources, tx, session);
   return rotateTokens(sources, tx, sessionId, session);
@@ -114,7 +114,7 @@ export function endUserSessions(
 
 export function listSessionKeys(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
   const start = userSessionKey(userId, '');
-  // `~` sorts after every digit of a key.
+  // `~` sorts after all characters of a key.
   const entries = reader.keys('userSessions', { start, end: `${start}~` });
   return Array.from(entries, (entry) => entry.slice(start.length));
 }
@@ -129,8 +129,8 @@ export function findSessionUser(
 }
 
 /**
- * The time when a session expires unless refreshed, Unix ms. A console session expires when the browser's sign-in
- * would, because that browser holds the cookie.
+ * The time when a session expires unless refreshed, Unix ms. A console session expires by the same rule as the sign-in
+ * of a browser, because a browser has its cookie.
  */
 export function endsAt({
   clientId,
@@ -174,7 +174,7 @@ interface RefreshToken {
 /** Form of a refresh token: session id and secret, 128 and 256 random bits. */
 const form = /^fm_refresh_([\w-]{22})\.([\w-]{43})$/;
 
-/** Creates a session id. Only the session's refresh tokens contain it; the store has only its hash. */
+/** Creates a session id. Only refresh tokens or the session cookie contain the id; the store has only its hash. */
 export function newSessionId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(16)).toString('base64url');
 }
@@ -199,7 +199,7 @@ export function readRefreshToken(text: string): (RefreshToken & { readonly sessi
   return { sessionId, session: sessionKey(sessionId), secret };
 }
 
-/** True if a token is the current one of its session. Any other token is spent or forged. */
+/** True if a token is the latest refresh token of its session. Any other token was already used, or is forged. */
 export function isCurrent({ secret }: RefreshToken, { refreshHash }: Session): boolean {
   return matchesHash(secret, refreshHash);
 }

@@ -11,11 +11,11 @@ import type { Services } from './services.ts';
 
 const idleMs = 12 * 3_600_000;
 export const lifetimeSeconds = 7 * 24 * 3600;
-/** Precision of the recorded last use. A commit per use would cost too much. */
+/** Minimum interval between two recorded uses. A commit for each use would cost too much. */
 const useMs = 60_000;
 const incompleteMs = 10 * 60_000;
 
-/** The authentication of a sign-in that an earlier release recorded. */
+/** The authentication of a sign-in that an earlier release recorded without its factors. */
 export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
 
 export interface CurrentSignIn {
@@ -28,12 +28,12 @@ export interface CurrentSignIn {
   readonly startedAt: number;
   readonly lastSeenAt: number;
   readonly authentication: Authentication;
-  /** The step that must come before a code; `undefined` if the sign-in is complete. */
+  /** The step that the user must complete before a code is issued; `undefined` if the sign-in is complete. */
   readonly missing: MissingStep | undefined;
 }
 
 /**
- * The valid sign-in of a browser, with its last use recorded; `undefined` without a valid sign-in.
+ * Returns the valid sign-in of a browser, and records its use; `undefined` if the browser is not signed in.
  * @throws {Refusal} `store_unavailable`
  */
 export async function currentSignIn(
@@ -46,7 +46,7 @@ export async function currentSignIn(
   const signIn = findSignIn(accountStore, directory, key, now);
   if (signIn !== undefined && now - signIn.lastSeenAt >= useMs)
     await accountStore.change((tx) => {
-      const last = tx.get('signIns', key); // The sign-in might have ended since.
+      const last = tx.get('signIns', key); // The sign-in might have ended in the meantime.
       if (last !== undefined) tx.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
     });
   return signIn;
@@ -69,7 +69,7 @@ export function findSignIn(
   return { key, user, authTime, startedAt, lastSeenAt, authentication, missing };
 }
 
-/** Starts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
+/** Starts the sign-in of a user in a browser with a new id. The sign-in under the previous id ends. */
 export function startSignIn(
   tx: Transaction,
   user: User,
@@ -90,7 +90,7 @@ export function startSignIn(
   return { key, user, authTime, startedAt: now, lastSeenAt: now, authentication, missing };
 }
 
-/** True if a sign-in is still valid for its user. A new password ends it. */
+/** True if a sign-in is still valid for its user. A new password ends the sign-in. */
 export function isValidFor({ passwordId: signedInWith }: SignIn, { passwordHash }: User): boolean {
   return signedInWith === passwordId(passwordHash);
 }
@@ -128,8 +128,8 @@ export function missingStep(
 }
 
 /**
- * The missing second factor of a sign-in. It is needed if the policy demands one, or the user has an authenticator app.
- * A passkey alone is another way to sign in, so it is not requested after a password.
+ * The missing second factor of a sign-in. A second factor is needed if the policy demands it, or the user has an
+ * authenticator app. Without either, a user who has a passkey can still sign in with the password alone.
  */
 export function lackingFactor(
   reader: Pick<Reader, 'get' | 'keys'>,
@@ -143,7 +143,7 @@ export function lackingFactor(
   return own.length > 0 ? 'second-factor' : 'enrolment';
 }
 
-/** True if two factors are proven: by a passkey with user verification, or by a provider trusted with both. */
+/** True if a sign-in has two factors, for example a passkey with user verification, or a provider trusted with both. */
 function isTwoFactors({ factors, provider }: Authentication): boolean {
   const single = ['password', 'invitation', ...(provider?.isOneFactor ? ['provider'] : [])];
   return factors.some((factor) => !single.includes(factor));

@@ -64,7 +64,7 @@ function createTokenResponse(
 }
 
 /**
- * Signs a client's tokens for its session, which must be on disk.
+ * Signs the tokens of a session, which must be on disk.
  * @param scope of the access token: the scope of the session, or a subset
  * @param nonce of the ID token, which is issued if the scope includes `openid`
  */
@@ -105,7 +105,7 @@ const clientCredentialsGrant: ClientForm<TokenResponse> = clientForm({
   by: requireApiKey,
   fields: {
     grant_type: Type.Literal('client_credentials'),
-    // Optional here, so that a missing scope yields `invalid_scope`.
+    // Optional in the schema, so that a missing scope yields `invalid_scope`.
     scope: Type.Optional(text('`openid` and the scope of this service. Both are required.')),
   },
   async handle({ client, fields }, services) {
@@ -182,8 +182,8 @@ interface PresentedToken {
 }
 
 /**
- * Exchanges a refresh token for the next one; `undefined` if it is not valid. Of two requests with the same token, one
- * succeeds. Reuse of a refresh token means that it has leaked, and revokes the whole session (RFC 9700 §4.14).
+ * Exchanges a refresh token for the next one; `undefined` if the token is not valid. Of two requests with the same
+ * token, one succeeds. Reuse means that the token has leaked, and revokes the whole session (RFC 9700 §4.14).
  */
 function redeemRefreshToken(
   services: Services,
@@ -328,8 +328,8 @@ const tokenExchangeGrant: ClientForm<TokenResponse> = {
 };
 
 /**
- * Finds the API key with the `client_id` of an exchange. The subject token authenticates it later.
- * @throws {OAuthError} `invalid_client`, the same for an unknown key and a key without a trust; `invalid_request`
+ * Finds the API key with the `client_id` of an exchange. The subject token authenticates the client later.
+ * @throws {OAuthError} `invalid_client`, the same for an unknown key and a key that trusts no issuer; `invalid_request`
  */
 function identify({ directory }: ClientServices, authorization: string | undefined, form: Form): AuthenticatedClient {
   const id = form.get('client_id') ?? '';

@@ -23,8 +23,8 @@ import type { TokenSettings } from './services.ts';
 const encoder = new TextEncoder();
 
 /**
- * Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). jose's `SignJWT` costs twice as much:
- * it copies and checks the claims, which are typed here, and encodes the header again for each token.
+ * Signs claims with the current key, as a JWS in compact form (RFC 7515 §3.1). `SignJWT` of jose costs twice as much,
+ * because it copies and checks the claims, and encodes the header again for each token.
  */
 export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
   const { alg, privateKey, headers } = current;
@@ -45,9 +45,9 @@ type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
   Required<Pick<JWTVerifyOptions, 'issuer' | 'requiredClaims' | 'currentDate'>>;
 
 /**
- * The claims of a token that one of our keys signed; `undefined` for any other token. A token must be exactly what
- * `signJwt` writes. The whole header is compared before any cryptography, so a token cannot select another algorithm or
- * type, or include a key. Repeated claims, and other encodings of claims or signature, are rejected.
+ * The claims of a token that one of our keys signed; `undefined` for any other token. A token must have exactly the
+ * form that `signJwt` writes. The whole header is compared before any cryptography, so a token cannot select another
+ * algorithm or type, or include a key. Repeated claims, and other encodings of claims or signature, are rejected.
  */
 async function verifyJwt(
   keys: SigningKeys,
@@ -102,7 +102,7 @@ export function isLater(time: number | undefined, now: number): boolean {
   return time !== undefined && time > now / 1000 + clockTolerance;
 }
 
-/** Maximum token length. A longer token is rejected unread. */
+/** Maximum token length. A longer token is rejected without parsing. */
 const longestToken = 8192;
 
 /**
@@ -138,8 +138,8 @@ export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 /**
  * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. Only an
- * unknown signing key is reported, because the JWKS reveals that anyway. Tokens have an unknown key after a data
- * directory was replaced.
+ * unknown signing key is reported, because the JWKS shows the known keys anyway. Tokens have an unknown key after the
+ * data directory was replaced.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
@@ -189,7 +189,7 @@ export async function verifyAccessToken(settings: TokenSettings, token: string):
   throw new InvalidToken(isOfAnotherStore(settings, token) ? 'unknown_key' : 'invalid');
 }
 
-/** True if a token has the form of ours, but is signed with an unknown key. Its signature is not verified. */
+/** True if a token has the form of our access tokens, but an unknown key id. The signature is not verified. */
 function isOfAnotherStore({ keys, issuer, audience, clock }: TokenSettings, token: string): boolean {
   const { header, claims } = readUnverified(token) ?? {};
   return (
@@ -217,7 +217,7 @@ interface SignedIn {
   readonly scopes: readonly string[];
   /** The time when the user signed in, seconds. */
   readonly authTime: number;
-  /** The nonce of the client's authorization request; `null` if absent, and at a refresh. */
+  /** The nonce of the client's authorization request; `null` if absent, and for a refresh. */
   readonly nonce: string | null;
 }
 
@@ -281,7 +281,7 @@ const repeatMs = 60_000;
 export class TokenTotals {
   /** Number of access tokens, by grant. */
   readonly issued = new Map<string, number>();
-  /** Number of tokens added to the invalidation list; with PostgreSQL, on any node. */
+  /** Number of tokens added to the invalidation list; with PostgreSQL, by all nodes. */
   invalidated = 0;
   readonly refused = new Map<InvalidToken['reason'], number>([
     ['invalid', 0],

@@ -10,7 +10,7 @@ import { OAuthError, type OAuthErrorCode, oauthErrorResponse, oauthRefusal, unca
 import { type AccessClaims, emailClaims } from './tokens.ts';
 import { bearerToken, validOrNot } from './validation.ts';
 
-/** Headers that let pages of any origin read the response. No browser sends the required token by itself. */
+/** Headers that let web pages of any origin read the response. This is safe: no browser sends the token by itself. */
 const readableByPages = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
 
 const preflight: HttpResponse = {
@@ -26,7 +26,7 @@ const preflight: HttpResponse = {
 /** The response to a request without a token. It names only the authentication scheme (RFC 6750 §3.1). */
 const unasked: HttpResponse = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
 
-/** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
+/** The claims of a user that the scopes of the access token allow (OpenID Connect Core §5.3.2). */
 const UserClaims = Type.Object(
   {
     sub: text('Id of the user.'),
@@ -134,7 +134,7 @@ async function validate(services: ClientServices, token: string): Promise<Access
 }
 
 /**
- * The user's claims, by the token's scopes.
+ * Returns the claims of the user that the scopes of the token allow.
  * @throws {OAuthError} `insufficient_scope`
  */
 function userClaims(
@@ -153,13 +153,13 @@ function userClaims(
   };
 }
 
-/** The claims of the service's scope, as in the client's access tokens. */
+/** The claims for the scope of this service, the same as in the access tokens of the client. */
 function memberClaims(user: User, client: OAuthClient | undefined): Omit<UserClaims, 'sub'> {
   const { teams, primaryTeam } = teamsThrough(user, client);
   return { name: user.name, role: user.role, team: teams, primaryTeam };
 }
 
-/** Makes a refusal with its challenge (RFC 6750 §3). The description contains no quotes. */
+/** Makes a refusal with its challenge (RFC 6750 §3). The description must not contain quotes. */
 function refusal(code: OAuthErrorCode, status: number, description: string): OAuthError {
   const challenge = `Bearer error="${code}", error_description="${description}"`;
   return new OAuthError(code, description, { status, challenge });

@@ -25,7 +25,7 @@ const maxTokens = 10_000;
  */
 export class VerifiedTokens {
   readonly #tokens = new Map<string, VerifiedToken>();
-  /** The last text of each token. A token can have two texts, because an ECDSA signature has two encodings. */
+  /** The latest text of each token, by its id. A token can have two texts, as an ECDSA signature has two encodings. */
   readonly #textByToken = new Map<string, string>();
   readonly #most: number;
   /** Identifies the keys that verified the signatures. */
@@ -70,7 +70,7 @@ export class VerifiedTokens {
     this.#tokens.delete(text);
   }
 
-  /** Removes the oldest unused token. A used token is kept once. */
+  /** Removes the oldest unused token. A used token stays, but counts as unused from then on. */
   #makeRoom(): void {
     for (const [text, token] of this.#tokens) {
       if (!token.used) {
@@ -152,8 +152,8 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
 }
 
 /**
- * True if the holder of a token can still use it. A client that acts for itself is its own subject: an API key, which
- * might have expired. Any other token is for a user, who must be allowed to use the client.
+ * True if the holder of a token can still use the token. A token with the same subject and client is for an API key,
+ * which might have expired. Any other token is for a user, who must be allowed to use the client.
  */
 function holderExists(
   accounts: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>,
@@ -184,7 +184,7 @@ export class ChallengeError extends Refusal {
   }
 }
 
-/** A request without a valid access token. The challenge names an error only if there is a token (RFC 6750 §3). */
+/** A request without a valid access token. The challenge names an error only if a token was sent (RFC 6750 §3). */
 export class UnauthorizedError extends ChallengeError {
   constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
     super('unauthorized', detail, presented ? describedChallenge(description) : 'Bearer');

@@ -7,7 +7,7 @@ import type { Trust } from '../../storage/lmdb/auth-records.ts';
 import { OAuthError } from './oauth-error.ts';
 import { asymmetric, clockTolerance, isLater, readUnverified } from './tokens.ts';
 
-/** Maximum size of a workload token. A longer token is rejected unread. */
+/** Maximum size of a workload token. A longer token is rejected without parsing. */
 const longestToken = 8192;
 const longestSubject = 1024;
 
@@ -15,8 +15,8 @@ const invalidSubjectToken = 'The subject token is not valid';
 const issuerAway = 'The keys of the issuer cannot be read; retry later';
 
 /**
- * Verifies the token of a workload, such as a CI job, against the trust of an API key. The cheap comparisons come
- * first, so that only tokens of the trusted issuer cause requests to it.
+ * Verifies the token of a workload, such as a CI job, against the trust of an API key. The issuer is compared first, so
+ * that only tokens of the trusted issuer cause requests to the issuer.
  * @param now Unix ms
  * @returns the subject of the token
  * @throws {OAuthError} `invalid_request`, which names the claim that does not match (RFC 8693 §2.2.2);
@@ -100,7 +100,7 @@ interface IssuerKeysDeps {
 const freshMs = 10 * 60_000;
 /** Time for which the last keys are used while an issuer is unreachable. */
 const keptMs = 24 * 3_600_000;
-/** Minimum interval between two attempts to read the keys of an issuer, whatever tokens arrive. */
+/** Minimum interval between two attempts to read the keys of an issuer, regardless of the received tokens. */
 const betweenMs = 30_000;
 /** Maximum number of issuers whose keys are in memory. */
 const maxIssuers = 100;
@@ -112,7 +112,7 @@ interface Entry {
   reading: Promise<void> | undefined;
 }
 
-/** The keys of the issuers that API keys trust, read by OpenID Connect Discovery (§4) and kept in memory. */
+/** A cache of the public keys of trusted issuers, which are found by OpenID Connect Discovery (§4). */
 export class IssuerKeys {
   readonly #deps: IssuerKeysDeps;
   /** Cached keys by issuer. The least recently used issuer comes first. */
@@ -123,7 +123,7 @@ export class IssuerKeys {
   }
 
   /**
-   * The keys of an issuer. Reads the keys again if they are old, or if they lack the key of a token, which can be new.
+   * The keys of an issuer. Reads the keys again if they are old, or if they do not include the key of a token.
    * @returns `undefined` if the keys cannot be read
    */
   async of(issuer: string, kid: string | undefined): Promise<JSONWebKeySet | undefined> {

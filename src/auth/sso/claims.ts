@@ -16,7 +16,7 @@ export interface ProviderIdentity {
   readonly email: string | null;
   /** True if the provider confirms the address; `undefined` if the provider makes no statement. */
   readonly emailVerified: boolean | undefined;
-  /** `null` if missing or not a name. */
+  /** `null` if missing or not a valid name. */
   readonly name: string | null;
   readonly sid: string | null;
   /** The time when the user signed in at the provider, seconds; `null` if the provider makes no statement. */
@@ -24,13 +24,13 @@ export interface ProviderIdentity {
   readonly matches: (rule: ClaimRule) => boolean;
 }
 
-/** Maximum length of an identifier (OpenID Connect Core §2: a `sub` has at most 255). */
+/** Maximum length of an identifier (OpenID Connect Core §2: a `sub` has at most 255 characters). */
 const longestId = 255;
 const longestEmail = 320;
 const longestClaims = 65_536;
 
 /**
- * Reads the claims of an ID token. If some are missing, it also reads the UserInfo endpoint.
+ * Reads the claims of an ID token. If a required claim is missing, it also reads the UserInfo endpoint.
  * @throws {ProviderRefusal} `id_token_invalid`, `claims_invalid`, `provider_unreachable`
  */
 export async function readIdentity(
@@ -56,7 +56,7 @@ export async function readIdentity(
   };
 }
 
-/** Finds a claim by its name, or by the names on its path: `realm_access.roles`. */
+/** Finds a claim by its name, or by a path of names such as `realm_access.roles`. */
 function claimIn(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   return name.split('.').reduce<unknown>((object, key) => {
@@ -65,7 +65,7 @@ function claimIn(claims: Claims, name: string): unknown {
   }, claims);
 }
 
-/** True if a claim is a value, or a list with the value. */
+/** True if a claim equals a value, or is a list that contains the value. */
 function has(claim: unknown, value: string): boolean {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.some((one) => ['string', 'number', 'boolean'].includes(typeof one) && String(one) === value);
@@ -96,9 +96,9 @@ interface Memberships {
 }
 
 /**
- * Applies the rules to a user's memberships. A membership that no rule gives any more ends, or gets its previous role
- * back. The last Admin of a team stays Admin, and a full team takes no more members. The audit log records both cases.
- * @param given roles that rules gave before, by team
+ * Applies the rules to a user's memberships. A membership that no rule grants any more ends, or gets its previous role
+ * back. The last Admin of a team stays Admin, and a full team gets no more members. The audit log records both cases.
+ * @param given roles that the rules granted before, by team
  */
 export function applyRules(
   tx: AccountTransaction,
@@ -135,7 +135,7 @@ export function applyRules(
   return { user: left, given: Object.fromEntries(next) };
 }
 
-/** The roles that rules give, by team. If several rules give a role, the highest one counts. */
+/** The roles that the rules grant, by team. If several rules apply to a team, the highest role counts. */
 export function rolesByRules(
   { teams }: Pick<AccountTransaction, 'teams'>,
   { claimRules }: Pick<IdentityProvider, 'claimRules'>,

@@ -28,15 +28,15 @@ interface EntryRequest extends ProvenAccount {
   readonly client: OAuthClient;
   readonly browser: Browser | undefined;
   readonly userAgent: string;
-  /** The secret of a link. The account is linked to the user of the link. */
+  /** The secret of an invitation or a reset link. The account is linked to the user of the link. */
   readonly link?: string | undefined;
 }
 
-/** Maximum size of a stored ID token. Without the token, the provider asks for a confirmation of the sign-out. */
+/** Maximum size of a stored ID token. Without a stored token, the provider asks the user to confirm a sign-out. */
 const longestIdToken = 4096;
 /**
- * Maximum recorded age of a sign-in at the provider, seconds. An older or unknown age counts as this age: it is not
- * recent, but shorter than the lifetime of a sign-in here.
+ * Maximum recorded age of a sign-in at the provider, seconds. A higher or unknown age counts as this age, which is not
+ * recent, but is shorter than the lifetime of a sign-in in this service.
  */
 const longestAgo = 24 * 3600;
 
@@ -60,7 +60,7 @@ export function enter(services: SsoServices, entry: EntryRequest): Promise<Brows
 
 /**
  * Links an account at a provider to the user of a recent sign-in here. The time of the sign-in stays the same, because
- * the account proves nothing about the user.
+ * the account does not prove the identity of the user.
  * @throws {ProviderRefusal}
  * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
  */
@@ -115,7 +115,7 @@ function recordEntry(services: SsoServices, tx: AccountTransaction, entry: Entry
     userAgent,
   };
   const now = services.clock.now();
-  // The secret of a link proves the user now, whatever time the provider states.
+  // The secret of a link has just proven the user, so the time that the provider states is ignored.
   const authTime = link === undefined ? computeAuthTime(identity, now) : Math.floor(now / 1000);
   const proven = { client, browser, authentication, authTime, provider: name };
   const started = recordSignIn(services, tx, user, proven);
@@ -123,7 +123,7 @@ function recordEntry(services: SsoServices, tx: AccountTransaction, entry: Entry
   return started.browser;
 }
 
-/** Records the use of a user's account, and applies the rules for memberships. */
+/** Records the use of a linked account, and applies the rules for memberships. */
 function recordIdentityUse(
   { clock }: SsoServices,
   tx: AccountTransaction,
@@ -169,7 +169,7 @@ function findUser(services: SsoServices, tx: AccountTransaction, entry: EntryReq
 }
 
 /**
- * Redeems an invitation or a reset link, and returns its user. The link, the password and the sessions of the user end.
+ * Redeems an invitation or a reset link. The link, the password and the sessions of the returned user end.
  * @throws {ProviderRefusal}
  */
 function redeem({ clock, randomBytes }: SsoServices, tx: AccountTransaction, link: string): User {
@@ -206,7 +206,7 @@ function linkNew(
   const holder = userOfEmail(tx, email);
   if (holder === undefined) {
     if (!createUsers) throw new ProviderRefusal('user_unknown');
-    // A provider that makes no statement about addresses has only addresses entered by its operator.
+    // If the provider makes no statement, its operator is assumed to have entered the address.
     if (emailVerified === false) throw new ProviderRefusal('email_unverified');
     return createLinked(services, tx, provider, { ...identity, email });
   }
@@ -214,13 +214,13 @@ function linkNew(
   if (emailVerified !== true) throw new ProviderRefusal('email_unverified');
   if (listIdentities(tx, holder.id).some((linked) => linked.issuer === issuer))
     throw new ProviderRefusal('linked_elsewhere');
-  // Otherwise the holder of the user's link could sign in as the user later.
+  // A pending link is withdrawn. Otherwise its holder could later sign in as the user.
   if (findInvitation(holder) !== undefined) withdrawLink(tx, holder, services.clock.now());
   const user = tx.users.get(holder.id) ?? holder;
   return { user, linked: createLinkedIdentity(services, tx, user, { provider, identity }) };
 }
 
-/** Links the account to a user who has requested the link. @throws {ProviderRefusal} */
+/** Links the account to the signed-in user, or to the user of an invitation. @throws {ProviderRefusal} */
 function linkKnown(
   services: SsoServices,
   tx: AccountTransaction,
@@ -234,7 +234,7 @@ function linkKnown(
   return { user, linked: createLinkedIdentity(services, tx, user, { provider, identity }) };
 }
 
-/** Creates a user in the team of the provider, or in a team that the rules give. */
+/** Creates a user in the default team of the provider, or in a team that a rule grants. */
 function createLinked(
   services: SsoServices,
   tx: AccountTransaction,

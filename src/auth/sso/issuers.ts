@@ -33,7 +33,7 @@ const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String() }
 const freshMs = 10 * 60_000;
 /** Time for which a failure is cached, because anyone can cause a request. */
 const failedMs = 5_000;
-/** Minimum interval between requests for the keys if tokens have unknown keys. */
+/** Minimum interval between two requests for the keys of an issuer whose tokens have unknown key ids. */
 const betweenKeysMs = 10_000;
 /** Maximum number of issuers in memory. */
 const most = 64;
@@ -88,7 +88,7 @@ export class Issuers {
   }
 
   /**
-   * Verifies a token of an issuer, and returns its claims. If its key is unknown, the keys are read again.
+   * Verifies a token of an issuer, and returns its claims. If the token has an unknown key, the keys are read again.
    * @throws {ProviderRefusal} as `metadata`, and `signature_invalid`, `issuer_mismatch`, `audience_mismatch`,
    *   `token_expired`, `id_token_invalid`
    */
@@ -128,7 +128,7 @@ export class Issuers {
     }
   }
 
-  /** Reads a document, or returns the cached one. Concurrent callers share a request. */
+  /** Reads a document, or returns the cached document. Concurrent callers share a request. */
   #read<Document>(
     kept: Map<string, CachedDocument<Document>>,
     key: string,

@@ -33,7 +33,7 @@ export interface Hints {
 export interface ProviderResponse {
   readonly idToken: string;
   readonly claims: IDToken;
-  /** Reads the UserInfo endpoint; `undefined` without such an endpoint. @throws {ProviderRefusal} `claims_invalid` */
+  /** Reads the UserInfo endpoint; `undefined` if the provider has none. @throws {ProviderRefusal} `claims_invalid` */
   readonly userInfo: (() => Promise<Claims>) | undefined;
 }
 
@@ -65,7 +65,7 @@ export class ProviderClient {
 
   /**
    * Exchanges the code in a provider's response for the verified claims of the user.
-   * @param query of the redirect
+   * @param query the query of the redirect
    * @throws {ProviderRefusal}
    */
   async exchange(provider: IdentityProvider, binding: Binding, query: string): Promise<ProviderResponse> {
@@ -81,7 +81,7 @@ export class ProviderClient {
       });
       const { id_token: idToken = '', access_token: accessToken } = response;
       const claims = response.claims()!;
-      // The library checked the claims above. The signature is checked here.
+      // The library has checked the claims, but not the signature.
       await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
       checkAuthTime(claims, maxAge, this.#deps.clock.now());
       const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
@@ -95,7 +95,7 @@ export class ProviderClient {
     }
   }
 
-  /** The address at which a user signs out of a provider, if it has one. @throws {ProviderRefusal} */
+  /** The address at which a user signs out; `undefined` if the provider has none. @throws {ProviderRefusal} */
   async endSessionUrl(
     provider: IdentityProvider,
     parameters: Readonly<Record<string, string>>,
@@ -109,7 +109,7 @@ export class ProviderClient {
     const { issuers, fetch, clock, allowPrivate } = this.#deps;
     const { issuer, clientId, clientSecret } = provider;
     const metadata = await issuers.metadata(issuer);
-    const oidc = await import('openid-client'); // Loaded on first use: most services start without it.
+    const oidc = await import('openid-client'); // Loaded on first use, because most services do not need it.
     const announced = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
     const client = {
       [oidc.clockSkew]: Math.round((clock.now() - systemClock.now()) / 1000),

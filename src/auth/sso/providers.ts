@@ -1,7 +1,7 @@
 /*
- * src/auth/sso: identity providers (OpenID Connect Core 1.0), without pages. providers.ts lists them, and issuers.ts
- * reads their published documents. attempt.ts has the cookie of a sign-in in progress. provider-client.ts exchanges the
- * code. claims.ts reads the claims and applies the rules for memberships. enter.ts finds or creates the user.
+ * src/auth/sso: identity providers (OpenID Connect Core 1.0). providers.ts lists the providers. issuers.ts reads their
+ * published documents. attempt.ts has the cookie of a sign-in in progress. provider-client.ts exchanges the code.
+ * claims.ts reads the claims and applies the rules for memberships. enter.ts finds or creates the user.
  */
 
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -33,7 +33,7 @@ export class Providers {
     this.#configured = new Map(providers.map((provider) => [provider.id, provider]));
   }
 
-  /** All providers: first those from the file, then the others, oldest first. */
+  /** All providers: first the providers from the file, then the other providers, oldest first. */
   all(): readonly IdentityProvider[] {
     const stored = [...this.#accounts.identityProviders.values()].filter(({ id }) => !this.#configured.has(id));
     return [...this.#configured.values(), ...stored.sort((a, b) => a.number - b.number)];

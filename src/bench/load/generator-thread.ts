@@ -5,7 +5,7 @@ import { HttpDriver } from './http-driver.ts';
 import type { LoadResult, Share, ThreadResult } from './load-run.ts';
 import type { LoadPlan } from './plan.ts';
 
-/** A thread of the load generator. It connects, reports that it is ready, and waits for a message before it sends. */
+/** A thread of the load generator. After its connections are open, it waits for a message before it sends. */
 
 export interface ThreadPlan {
   readonly plan: LoadPlan;
@@ -13,14 +13,14 @@ export interface ThreadPlan {
   readonly connections: number;
 }
 
-/** A client of one protocol. */
+/** A client for one protocol. */
 interface Driver {
-  /** @throws {Error} if nothing listens */
+  /** @throws {Error} if no server listens at the address */
   connect(connections: number): Promise<void>;
   run(): Promise<LoadResult>;
 }
 
-/** The messages of the thread. After the first message, the thread waits for any message, which starts the run. */
+/** Messages from the thread. After the first one, it waits until any message to it starts the run. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -31,27 +31,27 @@ const post = (message: ThreadMessage) => port.postMessage(message);
 
 const schedstat = '/proc/thread-self/schedstat';
 
-/** Returns the CPU time of this thread, or of the process on systems without a time per thread; seconds. */
+/** Returns the CPU time of this thread, or of the process if threads have no own times, in seconds. */
 function cpuSeconds(): number {
   if (existsSync(schedstat)) return Number(readFileSync(schedstat, 'latin1').split(' ')[0]) / 1e9;
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
 
-/** Loads only the client of the plan's protocol. */
+/** Loads the client for the protocol of the plan, and no other client. */
 async function createDriver(plan: LoadPlan, share: Share): Promise<Driver> {
   if (plan.protocol !== 'grpc') return new HttpDriver(plan, share, systemClock);
   const { GrpcDriver } = await import('./grpc-driver.ts');
   return new GrpcDriver(plan, share, systemClock);
 }
 
-// Neither the timers of a run nor idle connections of grpc-js keep the thread alive. `runLoad` terminates it.
+// Without this timer, the thread would exit before `runLoad` terminates it: other timers do not keep it alive.
 setInterval(() => {}, 60_000);
 
 const { plan, share, connections } = workerData as ThreadPlan;
 const driver = await createDriver(plan, share);
 
-// The listener keeps the thread alive when the target has ended, and with it all connections.
+// This listener keeps the thread alive even if the target has exited and closed all connections.
 port.on('message', async () => {
   const before = { cpu: cpuSeconds(), at: systemClock.monotonic() };
   const result = await driver.run();

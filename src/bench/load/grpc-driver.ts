@@ -5,10 +5,10 @@ import { type LoadResult, LoadRun, newSlot, type Share, type Slot } from './load
 import type { GrpcPlan } from './plan.ts';
 import { stampReport } from './reports.ts';
 
-/** Time to connect, milliseconds. */
+/** Maximum time for opening a connection, milliseconds. */
 const connectMs = 10_000;
 
-/** Each client has its own connection, and calls are neither retried nor counted for channelz. */
+/** Clients do not share connections. Calls are neither retried nor counted for channelz. */
 const options = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_retries': 0,
@@ -16,7 +16,7 @@ const options = {
   'grpc.primary_user_agent': 'flagmeter-bench',
 };
 
-/** A stream of a connection, with at most one call in progress. */
+/** A slot of a connection for one call at a time. */
 interface Stream extends Slot {
   readonly client: Client;
   readonly instance: number;
@@ -24,7 +24,7 @@ interface Stream extends Slot {
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Makes a share of a plan's calls from this thread and waits for every response. */
+/** Makes this thread's share of the calls of a plan, and waits for every response. */
 export class GrpcDriver {
   readonly #plan: GrpcPlan;
   readonly #share: Share;
@@ -47,7 +47,7 @@ export class GrpcDriver {
     this.#load = new LoadRun(plan, share, clock, (stream) => this.#call(stream));
   }
 
-  /** @throws {Error} if nothing listens */
+  /** @throws {Error} if no server listens at the address */
   async connect(connections: number): Promise<void> {
     await Promise.all(Array.from({ length: connections }, (_, index) => this.#connect(index)));
   }

@@ -1,10 +1,10 @@
-/** Linear steps within each power of two: 128 keeps every quantile within 0.8 % of the true value. */
+/** Bits for linear steps within each power of two. 128 steps keep quantiles within 0.8 % of the true value. */
 const stepBits = 7;
 const steps = 1 << stepBits;
-/** Slots for every value below 2^31. */
+/** Number of slots for all values below 2^31. */
 const slots = (31 - stepBits + 1) * steps;
 
-/** Quantiles in milliseconds; 0 without values. */
+/** Quantiles in milliseconds; 0 if there are no values. */
 export interface Quantiles {
   readonly p50: number;
   readonly p90: number;
@@ -14,18 +14,18 @@ export interface Quantiles {
 }
 
 /**
- * Counts durations in log-linear slots, as an HDR histogram does: constant memory, and quantiles within 0.8 %, or 1 µs
- * where that is more.
+ * Counts durations in log-linear slots, as an HDR histogram does. The memory is constant, and quantiles are precise to
+ * 0.8 % or 1 µs, whichever is more.
  */
 export class Histogram {
-  /** Counts by slot. Another thread can create a histogram from them. */
+  /** Counts by slot. Another thread can create a histogram from these counts. */
   readonly counts: Uint32Array;
 
   constructor(counts: Uint32Array = new Uint32Array(slots)) {
     this.counts = counts;
   }
 
-  /** @param milliseconds from 0 to 35 minutes; values outside are clamped. */
+  /** @param milliseconds duration from 0 to 35 minutes; other values are clamped */
   record(milliseconds: number): void {
     const micros = Math.min(Math.max(Math.round(milliseconds * 1000), 0), 0x7fffffff);
     this.counts[findSlot(micros)]!++;
@@ -57,7 +57,7 @@ export class Histogram {
     };
   }
 
-  /** Returns the middle of each slot that is not empty, in milliseconds, and its count, in ascending order. */
+  /** Returns the middle (milliseconds) and the count of each slot that is not empty, in ascending order. */
   distribution(): (readonly [ms: number, count: number])[] {
     const found: (readonly [number, number])[] = [];
     this.counts.forEach((count, slot) => {

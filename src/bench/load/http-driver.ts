@@ -14,7 +14,7 @@ interface Connection extends Slot {
   read: (chunk: Uint8Array) => void;
 }
 
-/** Sends a share of a plan's requests from this thread and waits for every response. */
+/** Sends this thread's share of the requests of a plan, and waits for every response. */
 export class HttpDriver {
   readonly #plan: HttpPlan;
   readonly #share: Share;
@@ -37,7 +37,7 @@ export class HttpDriver {
     this.#microsecond = share.index;
   }
 
-  /** @throws {Error} if nothing listens */
+  /** @throws {Error} if no server listens at the address */
   async connect(connections: number): Promise<void> {
     await Promise.all(Array.from({ length: connections }, () => this.#connect()));
   }
@@ -73,7 +73,7 @@ export class HttpDriver {
     this.#flush(connection);
   }
 
-  /** Returns a copy of a request with the time of sending. */
+  /** Returns a copy of a request that contains the time of sending. */
   #timed(request: Buffer): Buffer {
     const { time } = this.#plan;
     if (time === undefined) return request;
@@ -106,13 +106,13 @@ export class HttpDriver {
     increase(this.#errors, what);
   }
 
-  /** Closes a connection whose data is not a response, as the beginning of the next response is unknown. */
+  /** Closes a connection after data that is not a response, because the start of the next response is unknown. */
   #unreadable(socket: Bun.Socket<Connection>): void {
     this.#failed('unreadable');
     socket.terminate();
   }
 
-  /** Reopens a lost connection. The loss counts as an error, as the server should keep its connections. */
+  /** Reopens a lost connection. The loss counts as an error, because a server should keep connections open. */
   #closed(connection: Connection): void {
     const busy = connection.request >= 0;
     this.#load.remove(connection, busy);

@@ -2,9 +2,9 @@ import type { TimerClock } from '../../runtime/clock.ts';
 import { Histogram } from './histogram.ts';
 import type { Timing } from './plan.ts';
 
-/** Time to wait for missing responses after the last request was due. */
+/** Maximum time to wait for responses after the last request was due. */
 const drainMs = 10_000;
-/** Polling interval of an open loop: short compared with the measured latencies. */
+/** Polling interval of an open loop. It is short compared with the measured latencies. */
 const openLoopPauseMs = 0.02;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
@@ -13,7 +13,7 @@ interface LoadMeasurements {
   readonly seconds: number;
   readonly rps: number;
   readonly sent: number;
-  /** The counts of the histogram. */
+  /** Latencies as counts by slot of a histogram. */
   readonly latencies: Uint32Array;
   readonly lateness: Uint32Array;
   readonly own: Uint32Array;
@@ -24,7 +24,7 @@ interface LoadMeasurements {
 
 /** The requests and responses of one thread. */
 export interface LoadResult extends LoadMeasurements {
-  /** Number of successful requests by index of the request. */
+  /** Number of successful requests, by index in the requests of the plan. */
   readonly accepted: readonly number[];
   readonly errors: Readonly<Record<string, number>>;
 }
@@ -32,20 +32,20 @@ export interface LoadResult extends LoadMeasurements {
 /** The result of a thread, and its CPU time in seconds. */
 export interface ThreadResult extends LoadResult {
   readonly cpuSeconds: number;
-  /** From the first request to the last response, seconds. */
+  /** Time from the first request to the last response, seconds. */
   readonly elapsed: number;
 }
 
-/** A connection, or a stream of a connection, with at most one request in progress. Its times belong to the run. */
+/** A connection, or a stream of a connection, with at most one request in progress. `LoadRun` sets its times. */
 export interface Slot {
-  /** Start time for the latency of the request in progress. */
+  /** Time from which the latency of the request in progress is measured. */
   dueAt: number;
   /** Delay of the generator before it sent the request, ms. */
   late: number;
   idleSince: number;
 }
 
-/** The times of a new slot. */
+/** The times of a slot before its first request. */
 export const newSlot: Slot = { dueAt: 0, late: 0, idleSince: 0 };
 
 /** Sends requests on a schedule, for any protocol. */
@@ -68,7 +68,7 @@ export class LoadRun<Each extends Slot> {
   /** Successful requests within the measured period. */
   #measured = 0;
   #lastResponseAt = 0;
-  /** Times before the last poll of the sockets of an open loop, and before the poll that preceded it. */
+  /** Time before the last poll of the sockets of an open loop, and time before the poll that preceded it. */
   #polledAt = Number.POSITIVE_INFINITY;
   #polledBefore = Number.POSITIVE_INFINITY;
 
@@ -94,8 +94,8 @@ export class LoadRun<Each extends Slot> {
   }
 
   /**
-   * Keeps the run going while its last connections are reopened. @param opened settles after `add`, or if reopening
-   * fails
+   * Keeps the run going while its last connections are reopened. @param opened settles after the call of `add`, or if
+   * reopening fails
    */
   async expect(opened: Promise<void>): Promise<void> {
     this.#slots++;
@@ -106,13 +106,13 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** True if no more requests will be due. */
+  /** True if no request will become due any more. */
   get isOver(): boolean {
     return this.#schedule.over(this.#clock.monotonic());
   }
 
   /**
-   * Counts the response to a slot's request, and sends the next one. @param well true if the response is as expected
+   * Counts the response to a slot's request, and sends its next one. @param well true if the response is as expected
    */
   countResponse(slot: Each, well: boolean): void {
     const now = this.#clock.monotonic();
@@ -128,7 +128,7 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** Records a latency. The response was missing at the poll before the last, so it has waited at most since then. */
+  /** Records a latency. The response arrived after the poll before the last, so it has waited no longer. */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));
@@ -137,7 +137,7 @@ export class LoadRun<Each extends Slot> {
     this.#others.record(latency - own);
   }
 
-  /** Sends everything and waits for the responses. */
+  /** Sends all requests and waits for the responses. */
   async run(): Promise<LoadMeasurements> {
     const start = this.#clock.monotonic();
     this.#schedule = this.#scheduleFrom(start);
@@ -162,7 +162,7 @@ export class LoadRun<Each extends Slot> {
     this.#idle.push(slot);
   }
 
-  /** Assigns every due request to an idle slot. */
+  /** Assigns requests that are due to idle slots. */
   #pump(): void {
     while (this.#idle.length > 0) {
       const now = this.#clock.monotonic();
@@ -187,7 +187,7 @@ export class LoadRun<Each extends Slot> {
     while (!this.isOver && this.#slots > 0) await this.#pause(5);
   }
 
-  /** Sends requests at a fixed rate. Timers are too coarse (1 ms), and spinning would take a core from the target. */
+  /** Sends requests at a fixed rate. Timers are too coarse (1 ms), and a busy loop would use a core of the target. */
   async #pace(): Promise<void> {
     while (!this.isOver && this.#slots > 0) {
       this.#pump();
@@ -195,7 +195,7 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** Waits briefly, then lets the event loop read the sockets. */
+  /** Waits briefly, and then lets the event loop read the sockets. */
   async #poll(): Promise<void> {
     Atomics.wait(never, 0, 0, openLoopPauseMs);
     this.#polledBefore = this.#polledAt;
@@ -230,13 +230,13 @@ export class LoadRun<Each extends Slot> {
 }
 
 export interface Schedule {
-  /** The due time (milliseconds, monotonic) of the next request due by `now`; `undefined` if no request is due. */
+  /** Returns the due time of the next request (ms, monotonic); `undefined` if no request is due by `now`. */
   next(now: number): number | undefined;
-  /** True if no request will ever be due again. */
+  /** True if no request will become due after `now`. */
   over(now: number): boolean;
 }
 
-/** A thread's part of a schedule: every `of`th request, beginning with the request at `index`. */
+/** A thread's part of a schedule: every `of`th request, from the request at `index` on. */
 export interface Share {
   readonly index: number;
   readonly of: number;
@@ -248,7 +248,7 @@ function computeShare(total: number, { index, of }: Share): number {
   return Math.max(0, Math.ceil((total - index) / of));
 }
 
-/** A schedule at full speed: a request is due whenever a connection is idle, until `end` or the `limit`. */
+/** Returns a schedule at full speed: a request is due whenever a connection is idle, until `end` or the `limit`. */
 export function closedLoop(end: number, limit: number, share = everything): Schedule {
   const total = computeShare(limit, share);
   let sent = 0;
@@ -263,8 +263,9 @@ export function closedLoop(end: number, limit: number, share = everything): Sche
 }
 
 /**
- * A fixed rate, independent of the server: requests are due at equal intervals from `start`. A request without an idle
- * connection is sent late with its original due time, so that a stall shows in the latencies (no coordinated omission).
+ * Returns a schedule with a fixed rate, independent of the server: requests are due at equal intervals from `start`. A
+ * request that must wait for an idle connection keeps its due time, so a stall shows in the latencies (no coordinated
+ * omission).
  */
 export function openLoop(start: number, rate: number, seconds: number, share = everything): Schedule {
   const total = computeShare(Math.floor(rate * seconds), share);
@@ -280,7 +281,7 @@ export function openLoop(start: number, rate: number, seconds: number, share = e
   };
 }
 
-/** A schedule that ends at a given time, even if requests are still due. */
+/** Returns a schedule that ends at a given time, even if requests are still due. */
 function until(end: number, schedule: Schedule): Schedule {
   return {
     next: (now) => (now >= end ? undefined : schedule.next(now)),

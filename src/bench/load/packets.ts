@@ -5,7 +5,7 @@ export interface BenchPacket {
   readonly counts: ReadonlyMap<string, readonly [checks: number, used: number, viewed: number]>;
 }
 
-/** The distribution of packets over series. */
+/** The number of features, variants, metrics and users in packets. */
 export interface PacketMix {
   readonly features: number;
   readonly variants: number;
@@ -13,11 +13,11 @@ export interface PacketMix {
   /** Features per packet, each with all of its variants. */
   readonly featuresPerPacket: number;
   readonly metricsPerPacket: number;
-  /** Number of different users that packets name; 0 by default. */
+  /** Number of different users in the packets; 0 by default. */
   readonly users?: number;
 }
 
-/** Ingest: 100 features × 2 variants + 10 metrics = 210 series. */
+/** The mix of the ingest benchmark: 100 features × 2 variants + 10 metrics = 210 series. */
 export const ingestMix: PacketMix = {
   features: 100,
   variants: 2,
@@ -26,7 +26,7 @@ export const ingestMix: PacketMix = {
   metricsPerPacket: 2,
 };
 
-/** Creates different packets as a browser SDK would send them. Together they touch every series and user of the mix. */
+/** Creates different packets, as browser SDKs send them. Together they contain all series and users of the mix. */
 export function createPackets(mix: PacketMix, key: string): BenchPacket[] {
   const length = Math.max(mix.features, mix.users ?? 0);
   return Array.from({ length }, (_, index) => packetAt(index, mix, { k: key, e: 'Production' }));
@@ -52,7 +52,7 @@ function packetAt(index: number, mix: PacketMix, head: object): BenchPacket {
   return { body: JSON.stringify({ ...head, f, m, ...user }), counts };
 }
 
-/** Returns a packet as a browser's keep-alive request. */
+/** Formats a packet as the keep-alive request of a browser. */
 export function requestText(packet: BenchPacket, http: string): string {
   return [
     'POST /api/frontend/telemetry HTTP/1.1',
@@ -65,7 +65,7 @@ export function requestText(packet: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/** Returns the expected counts of a service that accepted packet `n` of the list `accepted[n]` times. */
+/** Returns the counts that a service must have after it accepted packet `n` of the list `accepted[n]` times. */
 export function expectedCounts(
   packets: readonly Pick<BenchPacket, 'counts'>[],
   accepted: readonly number[],

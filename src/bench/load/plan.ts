@@ -1,24 +1,25 @@
 /**
  * src/bench/load: the load generator. `runLoad` sends a plan's requests from separate threads, on keep-alive
- * connections, and measures the latencies. In an open loop they count from the time at which a request was due (no
- * coordinated omission). It knows the formats of packets and reports, but nothing of the service. The threads need Bun.
+ * connections, and measures the latencies. In an open loop, latencies are measured from the time at which a request was
+ * due (no coordinated omission). The generator knows the formats of packets and reports, but not the service. The
+ * threads need Bun.
  */
 
 import type { Quantiles } from './histogram.ts';
 import type { ReportPositions } from './reports.ts';
 
-/** The schedule of requests, and the part of it that is measured. */
+/** The schedule of requests, and its measured part. */
 export interface Timing {
-  /** Length of the warm-up, whose responses are counted but not measured. */
+  /** Duration of the warm-up, whose responses are counted but not measured. */
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Requests per second of an open loop. By default, the loop is closed: the next request follows each response. */
+  /** Requests per second of an open loop. By default, the loop is closed: a request follows each response. */
   readonly rate?: number;
   /** Maximum number of requests of a closed loop. */
   readonly limit?: number;
   /**
-   * True for an open loop that offers more than the target accepts. Latencies then count from sending, and requests
-   * that found no idle connection before the end are omitted.
+   * True for an open loop with a higher rate than the target accepts. Latencies are then measured from sending.
+   * Requests that found no idle connection before the end are omitted.
    */
   readonly overload?: boolean;
 }
@@ -28,7 +29,7 @@ interface LoadTarget extends Timing {
   readonly host: string;
   readonly port: number;
   readonly connections: number;
-  /** Threads that share the connections and the rate; 1 by default, at most one per connection. */
+  /** Number of threads that share the connections and the rate; 1 by default, at most one per connection. */
   readonly threads?: number;
 }
 
@@ -37,13 +38,11 @@ export type LoadPlan = HttpPlan | GrpcPlan;
 /** A plan of requests over HTTP/1.1. Each connection has one request in progress. */
 export interface HttpPlan extends LoadTarget {
   readonly protocol?: 'http';
-  /** Whole requests, sent round robin. */
+  /** Complete requests, sent round robin. */
   readonly requests: readonly string[];
   /** `latin1` if the requests are bytes, one per character; `utf8` by default. */
   readonly encoding?: 'latin1';
-  /**
-   * A time in each request, with microseconds, that the generator replaces by the time of sending. All times differ.
-   */
+  /** A time in each request, with microseconds. It is replaced by the time of sending, which is unique. */
   readonly time?: string;
   /** The status of a successful request; 202 by default. */
   readonly status?: number;
@@ -54,26 +53,26 @@ export interface GrpcPlan extends LoadTarget {
   readonly protocol: 'grpc';
   readonly streams: number;
   readonly path: string;
-  /** The encoded message, in base64, and the positions that make each one unique. */
+  /** The encoded message, in base64, and the positions at which each copy gets unique values. */
   readonly message: string;
   readonly positions: ReportPositions;
   /**
-   * Time of the first report, microseconds after `marks.since`. A later plan starts at the number of `sent` reports.
+   * Time of the first report in microseconds after `marks.since`. A later plan starts at the number of `sent` reports.
    */
   readonly firstNumber: number;
   /** The encoded response of a successful call, in base64. */
   readonly response: string;
 }
 
-/** The measurements. Latencies are milliseconds of successful requests in the measured period. */
+/** The measurements. Latencies are in milliseconds, and cover the successful requests in the measured period. */
 export interface LoadReport extends Quantiles {
-  /** `open`: latencies count from the time when a request was due. `closed`: from sending, which hides stalls. */
+  /** `open`: latencies begin when a request is due. `closed`: they begin when it is sent, which hides stalls. */
   readonly loop: 'open' | 'closed';
-  /** Length of the measured period. */
+  /** Duration of the measured period. */
   readonly seconds: number;
   /** Successful requests per second in the measured period. */
   readonly rps: number;
-  /** The distribution of the latencies: the middle of each step, and its count. */
+  /** The distribution of the latencies: the middle and the count of each step. */
   readonly latencies: readonly (readonly [ms: number, count: number])[];
   /** Number of requests sent, including the warm-up. */
   readonly sent: number;
@@ -82,20 +81,18 @@ export interface LoadReport extends Quantiles {
   /** Number of successful requests by index of the request; a gRPC plan has one request. */
   readonly accepted: readonly number[];
   /**
-   * Unsuccessful requests: by HTTP status or name of the gRPC status, or `answer` (an unexpected response), `closed`,
-   * `connect`, `unanswered`, `unasked`, `unreadable`.
+   * Number of unsuccessful requests by reason: an HTTP status, the name of a gRPC status, `answer` (an unexpected
+   * response), `closed`, `connect`, `unanswered`, `unasked` or `unreadable`.
    */
   readonly errors: Readonly<Record<string, number>>;
-  /**
-   * Delays of the generator itself, from the time at which a request was due and its connection idle to sending, ms.
-   */
+  /** Delays of the generator itself, ms: from when a request is due and its connection idle until it is sent. */
   readonly lateness: Quantiles;
   /**
-   * The generator's share of each latency of an open loop: its lateness, and the time for which the response can have
-   * waited to be read. Both include waiting for a core.
+   * The generator's share of each latency in an open loop: its delay of sending, and the maximum time for which the
+   * response waited to be read. Both include the time of waiting for a core.
    */
   readonly own: Quantiles;
-  /** The rest of each latency: the target, the network, and waiting for an idle connection. */
+  /** The rest of each latency: the target, the network, and the time of waiting for an idle connection. */
   readonly others: Quantiles;
   /** Cores used by the busiest thread of the generator. Near 1, the generator is the bottleneck, not the target. */
   readonly cpuShare: number;

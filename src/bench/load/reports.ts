@@ -4,11 +4,11 @@ import type { BenchPacket } from './packets.ts';
 /** Placeholder for the number of an instance. */
 const placeholder = '0000';
 
-/** Positions of the sender and the time in an encoded report. */
+/** Positions of the instance and of the time in an encoded report. */
 export interface ReportPositions {
   /** The four digits of the instance's number. */
   readonly instanceAt: number;
-  /** The seconds of the time, and the nanoseconds: varints of five bytes each. */
+  /** The seconds and the nanoseconds of the time. Both are varints of five bytes. */
   readonly secondsAt: number;
   readonly nanosAt: number;
   /** Unix seconds of the first report. */
@@ -23,7 +23,7 @@ export interface BenchReport extends Pick<BenchPacket, 'counts'> {
   readonly response: Buffer;
 }
 
-/** Time in an encoded report. Its seconds and nanoseconds take five bytes each. */
+/** Any time whose seconds and nanoseconds take five bytes each in an encoded report. */
 const anyTime = Date.parse('2026-01-01T00:00:00.999Z');
 const secondsBytes = 5;
 
@@ -73,7 +73,7 @@ function encodeStat(feature: string): Buffer {
   return joinFields(bytesField(1, feature), ...entries);
 }
 
-/** Sets the instance of a report, and the `number`th microsecond as its time, so that it repeats no other report. */
+/** Sets the instance of a report, and its time to the `number`th microsecond, so that no two reports are equal. */
 export function stampReport(
   message: Buffer,
   { instanceAt, secondsAt, nanosAt, since }: ReportPositions,

@@ -2,12 +2,12 @@ const newline = 10;
 const carriageReturn = 13;
 const contentLength = Buffer.from('content-length:');
 const chunked = Buffer.from('transfer-encoding: chunked');
-/** Maximum length of a head. The load generator measures no response with a longer head. */
+/** Maximum length of a head. Longer heads do not occur in load tests. */
 const maxHead = 65_536;
 
 /**
- * Reads HTTP/1.1 responses from chunks as the socket returns them, split or merged anywhere. Parses only what a load
- * generator needs: the status, and the start of the next response.
+ * Reads HTTP/1.1 responses from the chunks of a socket, which can begin and end anywhere. Parses only the status, and
+ * finds the start of the next response.
  * @param onResponse called with the status of each complete response, except 1xx
  * @returns a function that takes the next chunk
  * @throws {Error} from the returned function, if the stream is not a response or its body has neither a declared length
@@ -57,7 +57,7 @@ interface Head {
   readonly end: number;
 }
 
-/** Reads a head in a single pass that creates no strings: the generator shares its cores with the target. */
+/** Reads a head in a single pass without creating strings, because the generator shares its cores with the target. */
 function readHead(bytes: Uint8Array, start: number): Head | undefined {
   let length = -1;
   let moreChunks = false;
@@ -73,9 +73,7 @@ function readHead(bytes: Uint8Array, start: number): Head | undefined {
   return undefined;
 }
 
-/**
- * Reads the size of a chunk, whose data ends with a line end. Chunks of interest have no extensions and no trailers.
- */
+/** Reads the size of a chunk, including the line end after it. Extensions and trailers are not supported. */
 function readChunkHead(bytes: Uint8Array, start: number, status: number): Head | undefined {
   const newlineAt = bytes.indexOf(newline, start);
   if (newlineAt < 0) return undefined;
@@ -96,7 +94,7 @@ function bodyLength(status: number, declared: number): number {
   return declared;
 }
 
-/** True if a header is at an index, in any case. */
+/** True if a header begins at an index, in upper or lower case. */
 function isAt(bytes: Uint8Array, start: number, header: Uint8Array): boolean {
   for (let i = 0; i < header.length; i++) {
     if ((bytes[start + i]! | 32) !== (header[i]! | 32)) return false;
@@ -104,7 +102,7 @@ function isAt(bytes: Uint8Array, start: number, header: Uint8Array): boolean {
   return true;
 }
 
-/** Returns the decimal number after any spaces; 0 without a number. */
+/** Returns the decimal number at an index, after any spaces; 0 if there is no number. */
 function numberAt(bytes: Uint8Array, start: number): number {
   let i = start;
   while (bytes[i] === 32) i++;

@@ -8,7 +8,7 @@ import type { LoadPlan, LoadReport } from './plan.ts';
  * Runs a plan in separate threads.
  * @param file the compiled `bench/load/generator-thread`
  * @param signal ends the run early
- * @throws {Error} if the target is unreachable, or a thread fails; the reason of `signal`
+ * @throws {Error} if the target is unreachable or a thread fails, or the reason of `signal`
  */
 export async function runLoad(plan: LoadPlan, file: string, signal?: AbortSignal): Promise<LoadReport> {
   signal?.throwIfAborted();
@@ -33,7 +33,7 @@ export async function runLoad(plan: LoadPlan, file: string, signal?: AbortSignal
   }
 }
 
-/** Starts threads that divide a plan among them. */
+/** Starts threads that share the load of a plan. */
 function startThreads(plan: LoadPlan, file: string): readonly Worker[] {
   const { connections, threads = 1 } = plan;
   const of = Math.min(threads, connections);
@@ -44,7 +44,7 @@ function startThreads(plan: LoadPlan, file: string): readonly Worker[] {
   });
 }
 
-/** Waits for a message. @throws {Error} if the thread fails or stops before it */
+/** Waits for a message from a thread. @throws {Error} if the thread fails or exits before it sends the message */
 function receive<Kind extends ThreadMessage['kind']>(
   thread: Worker,
   kind: Kind,

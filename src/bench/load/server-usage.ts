@@ -8,10 +8,10 @@ interface WatchedServer {
   readonly data: string;
 }
 
-/** The counters of a server at one moment, or between two. */
+/** The counters of a server at one time, or their differences between two times. */
 export interface ServerReading {
   readonly threads: readonly ThreadTime[];
-  /** Counters of the whole device, for all processes; missing without a device, as on tmpfs. */
+  /** Counters of the whole device, for all processes; missing if the path has no device, as on tmpfs. */
   readonly disk?: DiskStats;
   /** Total duration of the commits of packets and reports. */
   readonly commitSeconds: number;
@@ -19,8 +19,8 @@ export interface ServerReading {
 
 /**
  * Reads the counters of a server.
- * @param metrics the current text of its metrics
- * @throws {Error} if the server is gone
+ * @param metrics the current metrics of the server, as text
+ * @throws {Error} if the server has exited
  */
 export function readServer({ pid, data }: WatchedServer, metrics: string): ServerReading {
   const device = findDevice(data);
@@ -32,7 +32,7 @@ export function readServer({ pid, data }: WatchedServer, metrics: string): Serve
   };
 }
 
-/** Returns the difference between two readings. A thread that has started since then counts from its start. */
+/** Returns the difference between two readings. A thread that started in between counts from its start. */
 export function usageBetween(before: ServerReading, after: ServerReading): ServerReading {
   const secondsBefore = new Map(before.threads.map(({ id, seconds }) => [id, seconds]));
   return {
@@ -45,10 +45,10 @@ export function usageBetween(before: ServerReading, after: ServerReading): Serve
   };
 }
 
-/** A thread, and its CPU time so far. */
+/** A thread, and the CPU time that it has used. */
 interface ThreadTime {
   readonly id: number;
-  /** The main thread is `main`. Threads of the runtime have their own names, such as `JITWorker`. */
+  /** Name of the thread. The main thread is `main`. Threads of the runtime have names such as `JITWorker`. */
   readonly name: string;
   readonly seconds: number;
 }
@@ -58,7 +58,7 @@ export function readThreads(pid: number): ThreadTime[] {
     const id = Number(task);
     const name = id === pid ? 'main' : readText(`/proc/${pid}/task/${id}/comm`)?.trim();
     const nanos = readText(`/proc/${pid}/task/${id}/schedstat`)?.split(' ')[0];
-    if (name === undefined || nanos === undefined) return []; // It has ended.
+    if (name === undefined || nanos === undefined) return []; // The thread has ended.
     return [{ id, name, seconds: Number(nanos) / 1e9 }];
   });
 }
@@ -78,13 +78,13 @@ export interface DiskStats {
   readonly flushes: number;
 }
 
-/** Positions of fields after the device's name in `/proc/diskstats`, from 1: the kernel's `admin-guide/iostats.rst`. */
+/** Positions of fields after the device name in `/proc/diskstats`, from 1 (kernel: `admin-guide/iostats.rst`). */
 const fields = { writes: 5, sectorsWritten: 7, flushes: 16 } as const;
 const sectorBytes = 512;
 
 /**
- * Returns the name of the whole device of a path, as the kernel counts no flushes of partitions.
- * @returns `undefined` without a device, as on tmpfs or an overlay
+ * Returns the name of the whole device of a path, because the kernel counts no flushes of partitions.
+ * @returns `undefined` if the path has no device, as on tmpfs or an overlay
  */
 export function findDevice(path: string): string | undefined {
   const { dev } = statSync(path);
@@ -117,7 +117,7 @@ export function diskStatsBetween(before: DiskStats, after: DiskStats): DiskStats
   };
 }
 
-/** Times of all processors of the machine so far, ms. */
+/** CPU time of all processors of the machine since it started, ms. */
 interface ProcessorTime {
   readonly busy: number;
   readonly idle: number;
@@ -131,7 +131,7 @@ export function readProcessorTime(): ProcessorTime {
   };
 }
 
-/** Returns the number of cores that were busy between two readings, with all processes of the machine. */
+/** Returns the average number of cores that all processes of the machine used between two readings. */
 export function busyCores(before: ProcessorTime, after: ProcessorTime, cores = availableParallelism()): number {
   const busy = after.busy - before.busy;
   const all = busy + after.idle - before.idle;

@@ -6,13 +6,13 @@ import type { Source } from './source.ts';
 
 /** The rows of a source to import. */
 export interface Selection {
-  /** The environment of the rows; `undefined` if the rows do not name an environment, or it is not known yet. */
+  /** The environment to import; `undefined` if the rows do not name an environment, or it is not known yet. */
   readonly environment: string | undefined;
   /** Only rows before this time are imported, Unix seconds. */
   readonly before: number;
 }
 
-/** Reads an absolute time. A time relative to now would differ when the import is repeated. @throws {UsageError} */
+/** Reads an absolute time. A relative time would select other rows when the import is repeated. @throws {UsageError} */
 export function parseBefore(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const at = parseTime(text);
@@ -22,26 +22,26 @@ export function parseBefore(text: string | undefined): number {
 
 type Content = Pick<ImportPart, 'variants' | 'counts' | 'metrics' | 'measurements'>;
 
-/** A part of an import, and the position of its end in the source. */
+/** A part of an import, with the position where it ends in the source. */
 export interface Part {
   readonly number: number;
   /** Number of counts and measurements. */
   readonly rows: number;
   readonly content: Content;
-  /** Position in the source, in bytes. */
+  /** Position where the part ends in the source, in bytes. */
   readonly done: number;
 }
 
-/** Maximum number of counts of a row. */
+/** Maximum number of counts that one row adds. */
 const maxRowCounts = 2;
-/** Number of counts that are as large as one measurement. */
+/** Number of counts that take as much space as one measurement. */
 const measurementCounts = 4;
-/** Maximum number of characters of the names in a part. */
+/** Maximum total length of the names in a part, in characters. */
 const maxNames = 64 * 1024;
 
 /**
- * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the
- * server remembers parts by their numbers permanently.
+ * Divides the selected rows of a source into parts. The server remembers the number of each part permanently. Therefore
+ * the division must depend only on the content, and must be the same in every version.
  */
 export function* divideSource(source: Source, { environment, before }: Selection): Generator<Part> {
   const waiting: Omit<Part, 'done'>[] = [];
@@ -118,7 +118,7 @@ class PartBuilder {
 
   #addMetric(name: MetricName): number {
     const place = this.#metrics.length;
-    const key = name.join('\n'); // Names contain no line breaks.
+    const key = name.join('\n'); // Names contain no line feeds.
     this.#metrics.push([...(name as readonly string[])]);
     this.#names += key.length;
     this.#metricPlaces.set(key, place);
@@ -127,8 +127,8 @@ class PartBuilder {
 }
 
 /**
- * Identifies an import by the content of its files and the selected rows. The server stores the result, so the same
- * input must give the same result in every version.
+ * Identifies an import by the content of its files and the selected rows. The server stores the returned hash. The same
+ * input must therefore give the same hash in every version.
  */
 export function hashImport(source: Source, { environment, before }: Selection): string {
   const content = ['flagmeter import 1', source.format, environment ?? null, source.digest()];

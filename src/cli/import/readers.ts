@@ -129,7 +129,7 @@ function addCount(
   return undefined;
 }
 
-/** @param name feature and variant are empty for a metric of the application */
+/** @param name the feature and the variant in it are empty for a metric of the application */
 function addMeasurement(
   environment: string | undefined,
   time: number,
@@ -151,13 +151,13 @@ function addMeasurement(
   return undefined;
 }
 
-/** Maximum number of Unleash rows with variants, which are kept in memory. */
+/** Maximum number of Unleash rows with variants. They are kept in memory. */
 const maxCovered = 4_000_000;
 
-/** The checks of variants by row of `client_metrics_env`. The `yes` and `no` of the row include these checks. */
+/** The checks of variants, by row of `client_metrics_env`. The row's `yes` and `no` include these checks. */
 export class VariantChecks {
   readonly #counts = new Map<string, number>();
-  /** True after the first reading of the file. */
+  /** True after the file was read once. */
   isComplete = false;
 
   /** @throws {Failure} if there are too many rows */
@@ -176,7 +176,7 @@ export class VariantChecks {
   }
 }
 
-/** The columns of both tables of Unleash. Tables of days can have `date` instead of `timestamp`. */
+/** The columns of an Unleash table. A table with one row a day can have `date` instead of `timestamp`. */
 class UnleashTable extends Table {
   readonly #time: number;
   readonly #columns: readonly number[];

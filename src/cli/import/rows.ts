@@ -19,7 +19,7 @@ export function splitCells(line: string): readonly string[] | undefined {
 
 const maxDigits = 16;
 
-/** Returns an integer from 0; -1 for any other text. */
+/** Returns a non-negative integer; -1 for any other text. */
 export function parseInteger(text: string): number {
   const { length } = text;
   if (length === 0 || length > maxDigits) return -1;
@@ -43,7 +43,7 @@ export function parseNumber(text: string): number {
 const timePattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?$/i;
 
-/** Reads times, most of which repeat. */
+/** Reads times, and caches them because most times repeat. */
 export class TimeReader {
   readonly #known = new Map<string, number>();
   #lastText = '';
@@ -88,7 +88,7 @@ export type MetricName = readonly [metric: string, feature?: string, variant?: s
 /** The values of a metric. `lastAt` is Unix ms. */
 export type Values = readonly [sum: number, count: number, last: number, lastAt: number, min: number, max: number];
 
-/** @param environment `undefined` if the rows name no environment @param time Unix seconds */
+/** Receives the rows of a source. @param environment `undefined` if the rows have none @param time Unix seconds */
 export interface RowSink {
   count(
     environment: string | undefined,
@@ -103,7 +103,7 @@ export interface RowSink {
 }
 
 export interface RowReader {
-  /** @returns the reason why the line is not a row; `undefined` for a row */
+  /** @returns the reason why the line is not a row; `undefined` if it is a row */
   read(line: string, sink: RowSink): string | undefined;
 }
 
@@ -124,7 +124,7 @@ export const wrong = {
   total: 'the counts of the file up to here exceed 2^53 - 1',
 } as const;
 
-/** Adds up the counts of a file, so that no sum exceeds the integers that a number holds exactly. */
+/** Total of the counts of a file. It is limited to `Number.MAX_SAFE_INTEGER`, so that every sum is exact. */
 export class FileTotal {
   #total = 0;
 

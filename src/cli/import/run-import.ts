@@ -109,7 +109,7 @@ async function send(
   }
 }
 
-/** Rejects on a signal. Pending requests can still be counted: the server recognises them when they are repeated. */
+/** Rejects on a signal. The server may still count pending requests. It recognises them when the import is repeated. */
 function rejectOnAbort(over: AbortSignal, message: () => string): Promise<never> {
   return new Promise((_, reject) => {
     over.addEventListener('abort', () => reject(new Failure('interrupted', message())));
@@ -135,7 +135,7 @@ function survey(context: Context, source: Source, badLines: BadLines, wanted: Se
   return found;
 }
 
-/** @returns `undefined` if the rows name no environment @throws {UsageError} */
+/** Returns the environment to import; `undefined` if the rows have none. @throws {UsageError} */
 function chooseSourceEnvironment({ environments }: Survey, wanted: string | undefined): string | undefined {
   const names = [...environments.keys()];
   const all = printable(names.map((name) => name || '(none)').join(', '));
@@ -179,14 +179,14 @@ function print(context: Context, given: Arguments, summary: object, badLines: Ba
   if (dryRun) context.err('Dry run: nothing was imported\n');
 }
 
-/** Maximum number of bad lines that are listed. */
+/** Maximum number of bad lines that the command lists. */
 const maxListed = 100;
 
-/** Lists bad lines on standard error, and writes them to a file if its path is given. */
+/** Lists bad lines on standard error, and writes them to a file if a path is given. */
 class BadLines {
   readonly #context: Context;
   readonly #file: number | undefined;
-  /** The first bad lines, for scripts. */
+  /** The first bad lines, for the JSON output. */
   readonly listed: Pick<BadLine, 'path' | 'line' | 'reason'>[] = [];
   count = 0;
 

@@ -7,7 +7,7 @@ import type { Part } from './parts.ts';
 
 /** Numbers of imported counts and measurements. */
 export interface ImportCounts {
-  /** `imported`: the number in parts that are counted now. `repeated`: the number in parts that were counted before. */
+  /** `imported`: rows of parts that the server counted now. `repeated`: rows of parts that it counted before. */
   imported: number;
   repeated: number;
   outside: number;
@@ -17,20 +17,20 @@ export interface ImportCounts {
 
 type Head = Pick<ImportPart, 'environment' | 'import' | 'dryRun'>;
 
-/** Maximum number of concurrent requests. The next part is read while the server counts a part. */
+/** Maximum number of concurrent requests. While the server counts a part, the next part is read. */
 const maxUnderWay = 3;
 
 /** Minimum interval between two parts, ms. By default, a client can make 100 requests a second. */
 const intervalMs = 12.5;
 
-/** Maximum time to wait for an unavailable server, and maximum time between two attempts, ms. */
+/** Maximum time to wait for an unavailable server, and maximum interval between two attempts, ms. */
 const patienceMs = 300_000;
 const longestWaitMs = 10_000;
 
 /**
- * Sends the parts of an import, and repeats parts that the server cannot accept now.
- * @param path of the imports of the application
- * @param progress receives the number of bytes whose parts are counted
+ * Sends the parts of an import, and retries parts that the server cannot accept yet.
+ * @param path path of the application's imports in the API
+ * @param progress receives the number of source bytes that the server has counted
  * @param over ends the import
  * @throws {Failure} if the server refuses a part, or is unavailable for too long
  */

@@ -17,17 +17,17 @@ const tooLong: Unreadable = { reason: 'longer than 1 MiB' };
 interface Lines {
   /** Number of the first line, from 1. */
   readonly first: number;
-  /** Lines without line ends. */
+  /** Lines without their line terminators. */
   readonly texts: readonly (string | Unreadable)[];
-  /** The bytes of these lines. If there are no lines, the beginning of a line that is too long. */
+  /** The bytes of these lines. If `texts` is empty, the beginning of a line that is too long. */
   readonly bytes: Uint8Array;
 }
 
-/** Maximum length of a line that is always read. A line of twice this length is never read. */
+/** Lines up to this length are always read. Lines of twice this length are always rejected as too long. */
 const chunkBytes = 1024 * 1024;
 const lineFeed = 10;
 
-/** A file of lines, which can be read several times. It must not change between readings. */
+/** A file that is read line by line, also several times. It must not change between two readings. */
 class LineFile {
   readonly path: string;
   /** In bytes. */
@@ -121,7 +121,7 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A line that is not a row. */
+/** A line that is not a valid row. */
 export interface BadLine {
   readonly path: string;
   readonly line: number;
@@ -160,7 +160,7 @@ export class Source {
       unleash: (header: string) => unleashReader(path, header, covered),
     };
     const main = { file: new LineFile(path), createReader: readers[this.format] };
-    // Variants come first: they decide how much of `yes` is counted as `enabled`.
+    // The variants file is read first, because its checks are subtracted from `yes` and `no` of the main file.
     this.#files = variants === undefined ? [main] : [variantsFile(variants, covered), main];
   }
 
@@ -172,7 +172,7 @@ export class Source {
   /**
    * @param sink receives the contents of the rows
    * @param bad receives the lines that are not rows
-   * @returns after some lines, the number of bytes read @throws {Failure} if a file cannot be read
+   * @returns repeatedly, the number of bytes read so far @throws {Failure} if a file cannot be read
    */
   *read(sink: RowSink, bad: (line: BadLine) => void = () => {}): Generator<number> {
     let done = 0;

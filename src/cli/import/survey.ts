@@ -3,9 +3,9 @@ import type { MetricName } from './rows.ts';
 import type { BadLine, Source } from './source.ts';
 
 export interface Survey {
-  /** Number of rows by environment; `undefined` for rows that name no environment. */
+  /** Number of rows by environment. The key is `undefined` for rows without an environment. */
   readonly environments: Map<string | undefined, number>;
-  /** Number of rows after the time limit of the selection. */
+  /** Number of rows that are too late for the selection. */
   later: number;
   readonly totals: Totals;
 }
@@ -59,7 +59,7 @@ export class Totals {
 
 /**
  * Reads a source without importing it.
- * @param wanted if it has no environment, the totals cover all environments
+ * @param wanted the selection; without an environment, the totals cover all environments
  * @param bad receives the lines that are not rows
  * @param progress receives the number of bytes read
  * @throws {Failure} if a file cannot be read

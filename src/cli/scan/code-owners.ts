@@ -1,11 +1,11 @@
 import ignore, { type Ignore } from 'ignore';
 
-/** Paths of the file, in the order of GitHub and GitLab. The first existing file counts. */
+/** Possible paths of a CODEOWNERS file, in the order of GitHub and GitLab. The first existing file is used. */
 export const codeOwnersPlaces = ['.github/CODEOWNERS', '.gitlab/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 
 /** Rules beyond this limit are ignored. GitHub itself reads up to 3 MB. */
 const maxRules = 10_000;
-/** Maximum number of owners of a file, and length of an owner. */
+/** Maximum number of owners of a file, and maximum length of an owner's name. */
 const maxOwners = 8;
 const maxOwnerLength = 100;
 const maxPatternLength = 1000;
@@ -16,8 +16,8 @@ interface Rule {
 }
 
 /**
- * The owners of the files of a repository by its CODEOWNERS. The last rule that matches a path decides. In sections
- * (`[Name]` of GitLab), the last matching rule of each section decides, and the owners of all sections count.
+ * Owners of the files of a repository by its CODEOWNERS file. The last rule that matches a path decides. With GitLab's
+ * sections (`[Name]`), the last matching rule of each section decides, and the owners of all sections count.
  *
  * The patterns follow `.gitignore`, with these differences: case matters, `docs/*` does not match files in subfolders
  * of `docs`, brackets are literal, and `!` excludes a path from its section.
@@ -30,7 +30,7 @@ export class CodeOwners {
     this.#sections = parseSections(text);
   }
 
-  /** Returns at most eight owners, or none if no rule matches. @param path from the top of the repository, with `/` */
+  /** Returns up to eight owners; none if no rule matches. @param path from the top of the repository, with `/` */
   of(path: string): readonly string[] {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -43,7 +43,7 @@ export class CodeOwners {
   }
 }
 
-/** `[Name]`, `^[Name]` and `[Name][2]`, each with default owners. */
+/** The head of a section: `[Name]`, `^[Name]` or `[Name][2]`, optionally followed by default owners. */
 const sectionHead = /^\^?\[([^\]]+)\](?:\[\d+\])?(?:\s+(.*))?$/;
 
 function parseSections(text: string): readonly (readonly Rule[])[] {
@@ -68,7 +68,7 @@ function parseSections(text: string): readonly (readonly Rule[])[] {
   return [...sections.values()];
 }
 
-/** A pattern ends at the first space that does not follow a backslash. */
+/** A rule: a pattern and its owners. The pattern ends at the first space without a backslash before it. */
 const ruleLine = /^\s*((?:\\.|[^\s\\])+)(.*)$/;
 
 function parseRule(line: string, usual: readonly string[]): Rule | undefined {
@@ -79,7 +79,7 @@ function parseRule(line: string, usual: readonly string[]): Rule | undefined {
   return { matches: matcher(pattern), owners: owners.length > 0 ? owners : usual };
 }
 
-/** Names and e-mail addresses up to a comment. */
+/** Returns the owners in a text: names with `@` and e-mail addresses, up to a comment. */
 function ownersIn(text: string): readonly string[] {
   const [named = ''] = text.split(/(?:^|\s)#/);
   const owners = named.split(/\s+/).filter((owner) => owner.includes('@') && owner.length <= maxOwnerLength);
@@ -89,6 +89,6 @@ function ownersIn(text: string): readonly string[] {
 function matcher(pattern: string): Ignore {
   const literal = pattern.replace(/(?<!\\)[[\]]/g, '\\$&');
   const rules = ignore({ ignorecase: false }).add(literal);
-  // In a .gitignore, `docs/*` also matches folders, and so everything in them.
+  // In a .gitignore, `docs/*` also matches folders, and therefore all files in them.
   return /\/\*$/.test(literal) ? rules.add(`!${literal}/`) : rules;
 }

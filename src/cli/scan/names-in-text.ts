@@ -15,27 +15,27 @@ export const usualCalls = [
   ...['getBooleanValue', 'get_boolean_value', 'getStringValue', 'get_string_value'],
 ];
 
-/** Maximum size of a feature name. */
+/** Maximum length of a feature name. */
 const maxBytes = 256;
 
 const quotes = `"'\``;
 const space = '\\s{0,100}';
 
-/** Text in matching quotes. It is bounded, so that a long line is not scanned repeatedly. */
+/** Pattern of text in matching quotes. Its length is limited, so that a long line is not scanned repeatedly. */
 const quotedName = `([${quotes}])((?:\\\\.|(?!\\1)[^\\\\\\r\\n]){1,${maxBytes}})\\1`;
 
 /**
- * Finds feature names in source code: known names as words or in quotes, and any name that is the first argument of a
- * call. Does not parse, so it works for any language with quoted strings, and comments count too.
+ * Finds feature names in source code. Finds known names as words or in quotes, and any name that is the first argument
+ * of a call. The code is not parsed, so any language with quoted strings works, and names in comments are found, too.
  */
 export class NameFinder {
   readonly #known: ReadonlySet<string>;
-  /** Calls with a quoted text as their first argument, also with type arguments. */
+  /** Matches calls whose first argument is quoted text. They can have type arguments. */
   readonly #call: RegExp;
   /** Known names that are not words, such as names with a space. */
   readonly #phrases: readonly string[];
   readonly #maxLength: number;
-  /** First characters of the known names, which rule out most words. */
+  /** First characters of the known names. Most words begin with another character, and are skipped. */
   readonly #firsts: ReadonlySet<number>;
 
   constructor(known: ReadonlySet<string>, calls: Iterable<string>) {
@@ -51,7 +51,7 @@ export class NameFinder {
     this.#firsts = new Set(names.map((name) => name.charCodeAt(0)));
   }
 
-  /** Yields occurrences in no order. A known name in a call occurs twice; the call comes first. */
+  /** Yields occurrences, not sorted by position. A known name in a call occurs twice, first as the call. */
   *in(text: string): Generator<Occurrence> {
     for (const { index, 0: whole, 2: name = '' } of text.matchAll(this.#call)) {
       if (isPlain(name)) yield { name, index: index + whole.length - 1 - name.length, as: 'call' };
@@ -64,7 +64,7 @@ export class NameFinder {
     for (const name of this.#phrases) yield* findPlaces(name, text);
   }
 
-  /** Yields the known names in a word: `flags.shop.checkout` names `checkout`, and `shop.checkout`. */
+  /** Yields the known names that a word contains. For example, `flags.shop.checkout` contains `shop.checkout`. */
   *#inWord(text: string, start: number, end: number): Generator<Occurrence> {
     for (let from = start; from < end; from = findNameEnd(text, from) + 1) {
       if (!this.#firsts.has(text.charCodeAt(from))) continue;
@@ -98,7 +98,7 @@ function wordStart(text: string, from: number): number {
   return at;
 }
 
-/** Returns the end of a word, whose parts are separated by a dot, a colon or a slash. */
+/** Returns the end of a word. A word consists of names separated by a dot, a colon or a slash. */
 function wordEnd(text: string, start: number): number {
   let end = findNameEnd(text, start);
   while (isSeparator(text.charCodeAt(end)) && isNameCharacter(text, end + 1)) end = findNameEnd(text, end + 1);
@@ -119,12 +119,12 @@ function isSeparator(code: number): boolean {
   return code === dot || code === slash || code === colon;
 }
 
-/** Name characters of ASCII: letters, digits, `_`, `$` and `-`. */
+/** ASCII characters of names: letters, digits, `_`, `$` and `-`. */
 const asciiNameCharacters = Uint8Array.from({ length: 128 }, (_, code) =>
   /[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** Other name characters. Half of a surrogate pair counts as a letter, so that no name ends within a pair. */
+/** Other characters of names. Half of a surrogate pair counts as a letter, so that a name cannot end within a pair. */
 const otherNameCharacter = /[\p{L}\p{N}\p{Cs}]/u;
 
 function isNameCharacter(text: string, at: number): boolean {

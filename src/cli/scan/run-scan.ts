@@ -67,7 +67,7 @@ function checkDirectory(path: string): void {
   throw new UsageError(`Cannot scan ${path}: not a directory`);
 }
 
-/** Returns the number of findings, and the number of findings that rest on silence alone. */
+/** Formats the number of findings, and how many of them are features that were never seen. */
 function summarizeFindings(findings: readonly Finding[]): string {
   const { length } = findings;
   const said = length === 1 ? 'There is 1 finding' : `There are ${length} findings`;
@@ -125,8 +125,8 @@ function repositoryTop(directory: string): string {
 }
 
 /**
- * Uploads the places of features in the code of a repository, with the owners of the files.
- * @param top of the repository, to which the paths are relative
+ * Uploads where the code of a repository uses features, with the owners of the files.
+ * @param top directory of the repository, to which the paths are relative
  * @throws {Failure} if the server refuses
  */
 async function uploadScan(
@@ -167,7 +167,7 @@ function codeOwnersIn(top: string): CodeOwners | undefined {
   return undefined;
 }
 
-/** Limits references to the number that the server accepts. Each feature keeps some references. */
+/** Limits references to the number that the server accepts. At least some references of each feature are kept. */
 function bounded(named: readonly CodeReferences[]): readonly CodeReferences[] {
   const kept = named.slice(0, maxScannedFeatures);
   let each = maxReferencesEach;

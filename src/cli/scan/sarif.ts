@@ -64,7 +64,7 @@ function formatMessage({ kind, name: found, declared, lastSeenAt, nearest }: Fin
   return `${name} was never seen${declared ? ', though it is declared' : ''}${hint}`;
 }
 
-/** Escapes brackets, which would make a link (SARIF 2.1.0 §3.11.6). */
+/** Escapes brackets, which a viewer of SARIF would read as a link (SARIF 2.1.0 §3.11.6). */
 function plain(name: string): string {
   return printable(name).replace(/[\\[\]]/g, '\\$&');
 }

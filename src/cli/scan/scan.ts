@@ -13,7 +13,7 @@ export interface KnownFeature {
   readonly verdict: VerdictKind | null;
 }
 
-/** A place in the code; lines and columns begin at 1. */
+/** A place in the code. Lines and columns are counted from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -40,7 +40,7 @@ export interface Finding {
   readonly count: number;
 }
 
-/** Maximum number of kept places of a name, and of places shown with a finding. */
+/** Maximum number of places that are kept for a name, and maximum number that a finding shows. */
 const maxPlaces = maxReferencesEach;
 const maxShown = 5;
 
@@ -56,20 +56,20 @@ interface NameMatches {
 
 export interface ScanResult {
   readonly findings: readonly Finding[];
-  /** Number of seen features that are in the code. */
+  /** Number of features that were in packets or reports and are in the code. */
   readonly inCode: number;
-  /** The known features that are in the code, by name. */
+  /** The known features that occur in the code, with their places. */
   readonly named: readonly CodeReferences[];
 }
 
 export interface CodeReferences {
   readonly name: string;
-  /** The first places. */
+  /** The first places of the name in the code. */
   readonly places: readonly Place[];
   readonly count: number;
 }
 
-/** Compares files with features. Keeps only names and their first places. */
+/** Compares the names in source files with the known features. Keeps only names and their first places in memory. */
 export function scan(
   files: Iterable<SourceFile>,
   features: readonly KnownFeature[],
@@ -124,7 +124,7 @@ function collect(
   return found;
 }
 
-/** Returns the occurrences in a text by position, each place of a name once. */
+/** Returns the occurrences in a text by position. If a name was found twice at one position, it is kept once. */
 function inOrder(occurrences: Iterable<Occurrence>): Occurrence[] {
   const sorted = [...occurrences].sort((a, b) => a.index - b.index || order(a.name, b.name));
   return sorted.filter(({ index, name }, at) => {
@@ -141,7 +141,7 @@ function add(found: Map<string, NameMatches>, { name, index, as }: Occurrence, f
   if (entry.places.length < maxPlaces) entry.places.push({ file, ...lines.at(index) });
 }
 
-/** Finds lines and columns in a text, front to back. */
+/** Computes lines and columns of positions in a text, from its beginning to its end. */
 class Lines {
   readonly #text: string;
   #line = 1;
@@ -151,7 +151,7 @@ class Lines {
     this.#text = text;
   }
 
-  /** @param index not before the previous one */
+  /** @param index must not be less than in the previous call */
   at(index: number): { line: number; column: number } {
     for (let end = this.#end(); end >= 0 && end < index; end = this.#end()) {
       this.#line += 1;

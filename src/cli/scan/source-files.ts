@@ -2,14 +2,14 @@ import { closeSync, constants, type Dirent, existsSync, fstatSync, openSync, rea
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 
-/** Maximum size of a file. Larger files are hardly written by people. */
+/** Maximum size of a scanned file. Larger files are mostly generated. */
 export const maxFileBytes = 1024 * 1024;
 
-/** Number of bytes in which a zero byte marks a binary file, as in git. */
+/** Number of leading bytes that are checked for a zero byte. As in git, a zero byte marks a binary file. */
 const sniffed = 8000;
 
 export interface SourceFile {
-  /** Path with `/`, relative to the working directory, or to the scanned directory if that is elsewhere. */
+  /** Path with `/`, relative to the working directory, or to the scanned directory if it is elsewhere. */
   readonly path: string;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ export interface FileCounts {
   ignoreFiles: number;
 }
 
-/** The rules of a `.gitignore`, and the directory that they apply to. */
+/** The rules of a `.gitignore`, and the directory that contains it. */
 interface Rules {
   readonly directory: string;
   readonly ignore: Ignore;
@@ -84,7 +84,7 @@ function* readSource(path: string, base: string, counts: FileCounts): Generator<
   }
 }
 
-/** Returns the rules of the directories above, from the top of the repository down. */
+/** Returns the rules of the parent directories, from the top of the repository down. */
 function rulesAbove(directory: string, counts: FileCounts): readonly Rules[] {
   const above: string[] = [];
   for (let at = directory; !existsSync(join(at, '.git')); at = dirname(at)) {
@@ -121,7 +121,7 @@ function ignoreText(path: string, counts: FileCounts): string | undefined {
   return undefined;
 }
 
-/** True if a path is ignored. The nearest rules that match decide. */
+/** True if a path is ignored. The nearest directory whose rules match the path decides. */
 function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
   for (const { directory, ignore } of rules.toReversed()) {
     const { ignored, unignored } = ignore.test(slashed(relative(directory, path)) + (isDirectory ? '/' : ''));
@@ -134,13 +134,11 @@ function slashed(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/');
 }
 
-/**
- * Open without waiting for the writer of a FIFO or following links. Git does not follow links for ignore files either.
- */
+/** Opens a file without following links, as git does for ignore files, and without waiting for the writer of a FIFO. */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Reads a regular file. Checks the opened file, not the path, as the tree can change in between.
+ * Reads a regular file. Checks the opened file, not the path, because the path can change in between.
  * @returns `large` if the file has more than `mostBytes`
  * @throws {Error} with a `code`, if it cannot be read; `EINVAL` for a device, a FIFO or another special file
  */
@@ -155,7 +153,7 @@ function readRegular(path: string, mostBytes: number): Buffer | 'large' {
   }
 }
 
-/** Reads a file. If it shrinks in between, fewer bytes are returned. */
+/** Reads a file. Returns fewer bytes if the file shrinks while it is read. */
 function readBytes(descriptor: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let length = 0;

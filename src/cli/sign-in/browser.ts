@@ -17,7 +17,7 @@ import { printable } from '../show.ts';
 import { discover, requestTokens, type TokenHost } from '../token-host.ts';
 import type { StoredSession } from '../token-store.ts';
 
-/** The client id of this program, a public client, at every token host. */
+/** Client id of this program, which is a public client at every token host. */
 export const cliClientId = 'flagmeter-cli';
 
 const noBrowser = 'No browser found. To sign in with a browser on another machine: flagmeter login --device';
@@ -91,7 +91,7 @@ export function checkIssuer({ server: { issuer } }: TokenHost, authUrl: string):
   );
 }
 
-/** Shows the result in the browser, too. */
+/** Finishes the sign-in, and shows the result in the browser as well. */
 async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Promise<StoredSession> {
   try {
     const session = await work();
@@ -103,7 +103,7 @@ async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Pro
   }
 }
 
-/** Reads the authorization response, which must name the issuer (RFC 9207 §2.4). @throws {Failure} */
+/** Reads the authorization response. It must contain the issuer (RFC 9207 §2.4). @throws {Failure} */
 function readResponse({ parameters }: Arrival, { server }: TokenHost, client: Client, state: string): URLSearchParams {
   try {
     const grantParameters = validateAuthResponse(server, client, parameters, state);
@@ -125,12 +125,12 @@ function randomText({ randomBytes }: Context): string {
 /** A listener on this machine that the token host redirects the browser to (RFC 8252 §7.3). */
 interface Callback {
   readonly redirectUri: string;
-  /** The request of the browser with the right state. @throws {Failure} if it does not arrive in time */
+  /** Resolves with the browser's request that has the right state. @throws {Failure} if none arrives in time */
   readonly arrived: Promise<Arrival>;
   close(): void;
 }
 
-/** A browser that was redirected here and waits for a page. */
+/** A request of a browser that was redirected to the listener, and waits for a page. */
 interface Arrival {
   readonly parameters: URLSearchParams;
   /** Shows the result in the browser. */
@@ -139,7 +139,7 @@ interface Arrival {
 
 const path = '/callback';
 
-/** Waits for the browser on a free port. Refuses requests with another state, and continues to wait. */
+/** Waits for the browser on a free port. Refuses a request with another state, and waits for the next one. */
 export async function openCallback(state: string, timeoutMs: number): Promise<Callback> {
   const server = createServer();
   const arrived = new Promise<Arrival>((resolve, reject) => {

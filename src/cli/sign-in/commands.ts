@@ -14,7 +14,7 @@ import { isReadable } from '../server-url.ts';
 import { describeSource, halfOfKey, resolveAuthUrl, resolveServerUrl } from '../session.ts';
 import { openTokenStore, type StoredSession, withSession } from '../token-store.ts';
 
-/** Settings of options that `--device` excludes. */
+/** Settings of an option that cannot be combined with `--device`. */
 const notByDevice = { excludes: ['device'] };
 
 export const login = clientCommand({
@@ -53,9 +53,9 @@ FLAGMETER_WORKLOAD_TOKEN_FILE names a file with a token of the CI job or pod.
 });
 
 /**
- * Replaces the previous session at the server.
+ * Signs in, and replaces the previous session at the server.
  * @throws {UsageError} for wrong options
- * @throws {Failure} if the sign-in fails; the previous session is kept then
+ * @throws {Failure} if the sign-in fails; the previous session is then kept
  */
 async function signInAndStore(given: Arguments, context: Context): Promise<number> {
   const url = resolveServerUrl(context, given.value('url'));
@@ -93,7 +93,7 @@ async function signIn(given: Arguments, context: Context, authUrl: string): Prom
   return given.has('store') ? { ...session, clientSecret } : session;
 }
 
-/** Reads the secret of the API key. It is never an argument, as every user of the machine can read arguments. */
+/** Reads the secret of the API key. It is never an argument, because every user of the machine can read arguments. */
 async function readSecret(given: Arguments, context: Context): Promise<string> {
   const file = given.value('client-secret-file');
   if (file !== undefined) return readSecretFile('client-secret-file', file, context);
@@ -160,7 +160,7 @@ async function endSession(context: Context, url: string, session: StoredSession)
     const target = `${url}/api/account/invalidate-token`;
     const headers = { authorization: `Bearer ${session.accessToken}` };
     const { status } = await send(context, target, { method: 'POST', headers });
-    // 401: the token is already invalid.
+    // Status 401 means that the token is already invalid.
     if (status !== 200 && status !== 401) throw notUnderstood(target, status);
   }
 }

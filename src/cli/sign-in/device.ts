@@ -14,7 +14,7 @@ import { discover, exchange, GrantRefusal, requestTokens, type TokenHost } from 
 import type { StoredSession } from '../token-store.ts';
 import { checkIssuer, cliClientId } from './browser.ts';
 
-/** Increase of the interval after `slow_down`, and the default interval (RFC 8628 §3.5, §3.2), s. */
+/** Increase of the polling interval after `slow_down`, and the default interval, in seconds (RFC 8628 §3.5, §3.2). */
 const step = 5;
 
 /**
@@ -82,7 +82,7 @@ async function poll(
   }
 }
 
-/** @returns seconds @throws {unknown} the error if polling must end */
+/** @returns the next interval in seconds @throws {unknown} the error if it ends the polling */
 function waitAfter(error: unknown, wait: number): number {
   if (error instanceof GrantRefusal) {
     if (error.code === 'authorization_pending') return wait;

@@ -2,7 +2,7 @@ import { command } from '../../cli/command.ts';
 import { jsonOption } from '../../cli/common-options.ts';
 import { option } from '../../contract/shapes/option.ts';
 
-/** Values of a setting that `bench` measures. */
+/** Creates an option for the values of a setting, each of which `bench` measures. */
 const sweepOption = (name: string, what: string) =>
   option(`${name} LIST`, `${what} to measure, such as 1,2,4; the first is the base`);
 

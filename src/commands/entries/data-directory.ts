@@ -2,7 +2,7 @@ import { command } from '../../cli/command.ts';
 import { jsonOption, yesOption } from '../../cli/common-options.ts';
 import { type Option, option } from '../../contract/shapes/option.ts';
 
-/** Options of several commands of the server. */
+/** An option of several server commands. */
 
 export const adminEmailOption = option('admin-email EMAIL', 'E-mail address of the administrator', { required: true });
 
@@ -31,7 +31,7 @@ export const postgresKeyFileOption = option('postgres-key-file FILE', 'File with
   formerly: 'engine-key-file',
 });
 
-/** `--config` is in `dataOptions` already. */
+/** `dataOptions` already contains `--config`. */
 const ofPostgres = [...postgresOptions.filter(({ name }) => name !== 'config'), postgresKeyFileOption];
 
 const backupKeyOption = option('backup-key-file FILE', 'File with the MAC key of the backup: 32 bytes or more', {

@@ -19,7 +19,7 @@ delete it too.
 `,
 };
 
-/** Adds a hint, because `keys rotate` without a key rotated the signing key in earlier versions. */
+/** Adds a hint to an error: in earlier versions, `keys rotate` without a key rotated the signing key. */
 function rotateNamed(rotate: Command): Command {
   const known = [...signingKeys.options, ...commands.flatMap(({ options }) => options)];
   return {

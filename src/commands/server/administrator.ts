@@ -15,7 +15,7 @@ export async function readAdministrator(
   return { adminEmail, ...(adminPassword !== undefined && { adminPassword }) };
 }
 
-/** Reads an e-mail address. Detects typing errors only, as only the mail system knows which addresses exist. */
+/** Reads an e-mail address. Detects only typing errors, because only a mail server knows which addresses exist. */
 function readEmail(email: string): string {
   if (email.length > 254 || !isEmail(email) || /[<>,;"]/.test(email)) {
     throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
@@ -46,7 +46,7 @@ async function findPasswordFault(password: string, email: string): Promise<strin
   return passwordFault(password, email) ?? ((await isCommonPassword(password)) ? commonPassword : undefined);
 }
 
-/** @param data the prepared directory, if any */
+/** @param data the prepared data directory, if any */
 export function credentialsText(made: FirstCredentials, data?: string): string {
   return `The store is prepared${data === undefined ? '' : ` in ${data}`}. These credentials are shown once; keep them in a safe place.
 A generated password has to be replaced at the first sign-in.

@@ -19,7 +19,7 @@ import { readConfig } from './server-options.ts';
 const standardOutput = '-';
 
 /**
- * Backs up a data directory, also of a running service.
+ * Backs up a data directory. A service can be running in it.
  * @throws {UsageError} for wrong options
  * @throws {Error} when there is nothing to back up, or the backup cannot be written; the previous file is unchanged
  */
@@ -37,7 +37,7 @@ export async function backup(given: Arguments, terminal: Terminal): Promise<numb
   const work = (pace: Pace) => writeTo(to, data, pace, key);
   const written = await longWork(terminal, { words: 'backing up', gentle, work });
   const ms = Math.round(systemClock.monotonic() - began);
-  // Standard output can be the backup itself.
+  // Standard output can contain the backup itself, so the report then goes to standard error.
   const report = to === standardOutput ? terminal.err : terminal.out;
   if (given.has('json')) report(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
   else terminal.err(summary(written, to, ms));
@@ -45,8 +45,8 @@ export async function backup(given: Arguments, terminal: Terminal): Promise<numb
 }
 
 /**
- * Folds the journal of a killed server. A running server folds its own journal: see `requestFold`.
- * @throws {Error} if the journal is missing: the backup would lack its packets
+ * Applies the journal of a killed server to its store. A running server does this itself: see `requestFold`.
+ * @throws {Error} if the journal is missing, because the backup would lack its packets
  */
 async function foldWithoutServer({ data, maxIdentities }: Config, terminal: Terminal): Promise<void> {
   if (isLocked(data)) return;
@@ -64,7 +64,7 @@ function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefine
   return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
 }
 
-/** Returns a sink to standard output, whose reader can be slow or gone. */
+/** Returns a sink for standard output. The reader of the output can be slow, or can close it. */
 function standardOutputSink(pace: Pace): Sink {
   const write = (chunk: Buffer) =>
     new Promise<void>((written, failed) =>
@@ -82,7 +82,7 @@ function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
   return new Error(`Cannot write to standard output: ${reason}`);
 }
 
-/** @throws {Error} when the directory belongs to a node of several machines */
+/** @throws {Error} when the directory belongs to one of several nodes that share PostgreSQL */
 async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'>): Promise<void> {
   const instead = 'back up PostgreSQL, which has the data of all nodes (docs/cluster.md)';
   if (postgres !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);

@@ -24,14 +24,14 @@ import { accountsLayout, checkLayouts, layouts } from '../../storage/lmdb/layout
 import { openLmdb } from '../../storage/lmdb/lmdb.ts';
 import { findDirectoryUser } from '../../storage/lmdb/lock.ts';
 
-/** Runs a check. Returns a note or nothing, and throws the fault. */
+/** A named check. It returns a note or nothing, and throws an error for a fault. */
 type Check = readonly [name: string, check: () => unknown];
 
-/** A fault with which the server would still start. */
+/** A fault that does not prevent the server from starting. */
 class Warning extends Error {}
 
 /**
- * Runs `serve --check`: checks the requirements for starting, lists all faults, and changes nothing.
+ * Runs `serve --check`: checks whether the server could start, lists all faults, and changes nothing.
  * @returns exit code: 0 when the server would start, 1 otherwise
  * @throws {UsageError} for wrong settings, on which the other checks depend
  */
@@ -81,7 +81,7 @@ function listFileChecks(config: Config, { env }: Terminal): readonly Check[] {
   return [...checks, ...listBackupChecks(config, env)];
 }
 
-/** Lists the checks of backups. An unusable destination fails the backups, not the startup. */
+/** Lists the checks of backups. An unusable destination makes backups fail, but not the startup. */
 function listBackupChecks(config: Config, env: Terminal['env']): readonly Check[] {
   const { backupKeyFile, backupEvery, backupTo, backupS3Credentials } = config;
   if (backupEvery === undefined || backupTo === undefined) return [];
@@ -107,7 +107,7 @@ function checkTls(files: { readonly certFile: string; readonly keyFile: string }
   checkTlsTime(readTls(files), files, systemClock.now());
 }
 
-/** Checks that a directory can be written. A missing directory would be created. */
+/** Checks that a directory is writable. A missing directory passes if it could be created. */
 function checkDirectory(path: string): string | undefined {
   let at = path;
   while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
@@ -123,20 +123,20 @@ function checkDirectory(path: string): string | undefined {
   return at === path ? undefined : `${path} does not exist yet`;
 }
 
-/** Lists the checks of the stores. A file in place of the data directory has no stores. */
+/** Lists the checks of the stores. There are none if the data directory is missing or is a file. */
 function listStoreChecks(config: Config): readonly Check[] {
   if (findStatus(config.data)?.isDirectory() === false) return [];
   return [['stores', () => checkStores(config)]];
 }
 
-/** Checks the stores, unless a server is running and changes their files. */
+/** Checks the stores. Skips the check if a server is running, because the server changes their files. */
 function checkStores({ data, existing, postgres }: Config): string | undefined {
   if (existing) checkPrepared(data, willHave);
   if (!isPresent(data)) return 'a new store would be created';
   const user = findDirectoryUser(data);
   if (user !== undefined) return `in use by ${user}: stop it before another server starts`;
   checkDataFiles(data);
-  // Opening a store would create its lock file.
+  // Opening a store would create a lock file, so only stores that have one are checked.
   const opened = layouts.filter(({ store }) => isPresent(join(data, store, 'lock.mdb')));
   checkLayouts(data, opened);
   if (!willHave(data, 'accounts/data.mdb')) {
@@ -169,7 +169,7 @@ function listAddressChecks(config: Config): readonly Check[] {
   return [...new Set(all)].map((address) => [`address ${address}`, () => checkAddress(address, data)]);
 }
 
-/** Checks an address. An address in use is expected if a server uses the data directory. */
+/** Checks that an address is free. If a server uses the data directory, an address in use is expected. */
 async function checkAddress(address: string, data: string): Promise<string | undefined> {
   const { host, port } = parseAddress(address);
   try {
@@ -197,7 +197,7 @@ function listPostgresChecks(config: Config): readonly Check[] {
   return postgres === undefined ? [] : [['PostgreSQL', () => checkDatabase(config, postgres)]];
 }
 
-/** Checks PostgreSQL. A node that has joined before counts without PostgreSQL. */
+/** Checks PostgreSQL. A node that has joined before can count packets while PostgreSQL is unreachable. */
 async function checkDatabase(config: Config, url: string): Promise<void> {
   const address = postgresAddress(url);
   const key = loadPostgresKey(config);
@@ -211,7 +211,7 @@ async function checkDatabase(config: Config, url: string): Promise<void> {
   }
 }
 
-/** Returns the database of a node's directory; `undefined` if the directory is in use, or was not opened yet. */
+/** Returns the database of a node's directory; `undefined` if the directory is in use, or was never opened. */
 function detectDatabase(data: string): string | undefined {
   const canRead = isPresent(join(data, 'accounts/lock.mdb')) && findDirectoryUser(data) === undefined;
   return canRead ? copyStateIn(data)?.engine : undefined;

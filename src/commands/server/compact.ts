@@ -26,7 +26,7 @@ export async function compact(given: Arguments, terminal: Terminal): Promise<num
       interrupted: 'no data was changed',
       work: async (pace) => {
         for (const end of await foldJournals(data, maxIdentities)) terminal.err(`${end}\n`);
-        // The next start of the server creates new segments.
+        // The server creates new segments when it starts.
         removeJournals(data);
         await compactStores(data, pace, report);
       },

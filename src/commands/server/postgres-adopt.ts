@@ -27,7 +27,7 @@ import { mebibytes, uploadProgress } from './progress.ts';
 import { newDatabaseKey, postgresSettings } from './server-options.ts';
 
 /**
- * Moves the store of a single machine to PostgreSQL. After an interruption, the next run resumes.
+ * Moves the store of a single machine to PostgreSQL. An interrupted move continues in the next run.
  * @throws {UsageError} for wrong options
  * @throws {Error} when the directory or PostgreSQL cannot be used; nothing has changed then
  */
@@ -77,9 +77,9 @@ function movedText({ records, usage }: AdoptionResult): string {
 }
 
 /**
- * Fills an empty PostgreSQL from the directory of a node. After an interruption, the next run resumes.
+ * Fills an empty PostgreSQL from the directory of a node. An interrupted move continues in the next run.
  * @throws {UsageError} for wrong options
- * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
+ * @throws {Error} when the directory or the database cannot be used; nothing has changed then
  */
 async function adoptFromReplica(given: Arguments, terminal: Terminal): Promise<number> {
   if (given.has('dry-run')) return list(given, terminal);
@@ -173,7 +173,7 @@ function notOfANode(data: string): AdoptionRefusal {
   );
 }
 
-/** @param completeThrough 0 until the node has received data of each open stream */
+/** @param completeThrough 0 until the node has received data of every open stream */
 export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: HoldingSummary }) {
   const { applied, place, completeThrough } = holding;
   const through = completeThrough === 0 ? null : new Date(completeThrough).toISOString();
@@ -187,7 +187,7 @@ export function formatListing({ name, position, completeThrough, accounts }: Ret
   return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
 }
 
-/** @param kept the restored set-aside directory, if any */
+/** @param kept the data directory that was set aside and is restored, if any */
 function restoredText(adopted: AdoptionResult, kept: string | undefined): string {
   const next = kept === undefined ? '' : `When the reports are correct, remove ${kept}\n`;
   return `${movedText(adopted)}. It is database ${adopted.engine} again: start the nodes with it.\n${next}`;

@@ -45,7 +45,7 @@ async function forget(
   return forgetNode(connection, loss.directory, force);
 }
 
-/** Describes the loss as PostgreSQL knows it, by the last heartbeat. */
+/** Describes the data that is lost, according to the node's last heartbeat in PostgreSQL. */
 function lossText(loss: NodeLoss): string {
   const { name, directory, lastBeat, spoolBytes, unshippedSince, streams, continues } = loss;
   const head = `Node ${name} (${directory}) was last seen ${show(lastBeat.toISOString())}.\n`;

@@ -13,8 +13,9 @@ import { newDatabaseKey, postgresSettings } from './server-options.ts';
 
 /**
  * @throws {UsageError} for wrong options, URL, e-mail address or password
- * @throws {PostgresSetupError} when it is initialised, or the role lacks a privilege; nothing has changed then
- * @throws {PostgresError} when it cannot be reached, or the result is unknown
+ * @throws {PostgresSetupError} when the database is initialised, or the role lacks a privilege; nothing has changed
+ * then
+ * @throws {PostgresError} when PostgreSQL cannot be reached, or the result is unknown
  */
 export async function postgresInit(given: Arguments, terminal: Terminal): Promise<number> {
   const administrator = await readAdministrator(given, terminal);
@@ -29,8 +30,8 @@ export async function postgresInit(given: Arguments, terminal: Terminal): Promis
 
 /**
  * @throws {UsageError} for wrong options or URL
- * @throws {PostgresSetupError} when it is not initialised, is newer, or a running node cannot follow; nothing has
- * changed then
+ * @throws {PostgresSetupError} when the database is not initialised or newer, or a running node does not support the
+ * new version; nothing has changed then
  */
 export async function postgresMigrate(given: Arguments, terminal: Terminal): Promise<number> {
   const { address } = postgresSettings(given, terminal);
@@ -61,7 +62,7 @@ and keep a copy separate from the backups of PostgreSQL: without it, encrypted s
 
 /**
  * @throws {UsageError} for wrong options or URL, and without a key file
- * @throws {PostgresSetupError} when a node runs, or the database has another key file; nothing has changed then
+ * @throws {PostgresSetupError} when a node is running, or the database has another key file; nothing has changed then
  */
 export async function postgresEncryptKeys(given: Arguments, terminal: Terminal): Promise<number> {
   const { config, address } = postgresSettings(given, terminal);

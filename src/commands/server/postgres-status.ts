@@ -17,8 +17,8 @@ import { postgresSettings } from './server-options.ts';
 
 /**
  * @throws {UsageError} for wrong options or URL
- * @throws {PostgresSetupError} when it is not initialised, or another key file is given
- * @throws {PostgresError} when it cannot be reached
+ * @throws {PostgresSetupError} when the database is not initialised, or another key file is given
+ * @throws {PostgresError} when PostgreSQL cannot be reached
  */
 export async function postgresStatus(given: Arguments, terminal: Terminal): Promise<number> {
   const { config, address } = postgresSettings(given, terminal);
@@ -51,7 +51,7 @@ export function bytesText(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(1)} ${units[step]}`;
 }
 
-/** @param host of the primary */
+/** @param host host of the primary */
 export function statusText(report: PostgresReport, host: string, warnings: readonly string[], screen: Screen): string {
   const parts = [postgresText(report, host), nodesText(report, screen), refusedText(report), warningsText(warnings)];
   return parts.filter((part) => part !== '').join('\n');
@@ -81,7 +81,7 @@ function standbysText({ standbys }: PostgresReport['server']): string {
   return standbys.map(({ name, state }) => (state === null ? name : `${name} (${state})`)).join(', ') || 'none';
 }
 
-/** Reports of a node that has applied the log are complete through the time that all open streams have shipped. */
+/** Formats the time until which reports are complete, because all open streams have shipped until then. */
 function completeText({ streams, nodes }: PostgresReport): string {
   const shipped = streams.open[0]?.through;
   if (shipped === undefined) return 'no node counts';

@@ -6,18 +6,18 @@ import { systemClock } from '../../runtime/clock.ts';
 import { InterruptedError, Pace, type WorkProgress } from '../../storage/backup/pace.ts';
 
 interface LongWork<T> {
-  /** The work in progress, for the progress bar. */
+  /** Description of the work, for the progress bar. */
   readonly words: string;
-  /** True to yield to a running service. */
+  /** True to pause whenever a running service is busy. */
   readonly gentle?: boolean;
-  /** The state after an interruption, for people. */
+  /** Description of the state after an interruption. */
   readonly interrupted?: string;
   work(pace: Pace): Promise<T>;
 }
 
 /**
- * Runs long work with a progress bar. A signal interrupts it at its next step, so that it can clean up.
- * @throws {Failure} when it was interrupted
+ * Runs long work with a progress bar. A signal interrupts the work at its next step, so that it can clean up.
+ * @throws {Failure} when a signal has interrupted the work
  */
 export async function longWork<T>(
   terminal: Terminal,
@@ -37,7 +37,7 @@ export async function longWork<T>(
 
 const uploadReportMs = 2000;
 
-/** Reports every few seconds how much usage is uploaded. */
+/** Prints the amount of uploaded usage every few seconds. */
 export function uploadProgress({ err }: Terminal): (uploaded: UploadResult) => void {
   let reportedAt = systemClock.monotonic();
   return ({ parts, bytes }) => {

@@ -64,7 +64,7 @@ interface ServeContext {
   readonly signals: Signals;
 }
 
-/** Binds the listeners and serves. Errors of files and addresses are reported before anything is prepared. */
+/** Binds the listeners, and then serves. Errors of files and addresses are reported before any data is prepared. */
 async function bindAndServe(serving: ServeContext): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
   const providers = readProviderFile(config, systemClock);
@@ -151,7 +151,7 @@ async function openOrPrepare({ data, signingAlg }: Config, log: Log, terminal: T
   return openAccountTables(data);
 }
 
-/** Returns the ready line. It names the gRPC listener once, except for a host that another listener serves. */
+/** Returns the ready line with the address of each listener. A listener is omitted if earlier ones serve its hosts. */
 function readyLine({ listeners, grpc }: BoundListeners): string {
   const findListener = (host: ServedHost) => listeners.find(({ hosts }) => hosts.includes(host));
   const named = listeners.filter((each) => each.hosts.some((host) => findListener(host) === each));
@@ -187,7 +187,7 @@ Ctrl-C stops the server.
 `;
 }
 
-/** Returns the command that runs the program from `directory`. */
+/** Returns the command that a user in `directory` types to run the program. */
 function formatCommand(program: string, directory: string): string {
   const path = relative(directory, program);
   if (path.startsWith('..') || directory === sep) return basename(program);

@@ -13,7 +13,7 @@ export function readConfig(given: Arguments, terminal: Terminal): Config {
 
 /**
  * @returns `undefined` with `--without-key-file`
- * @throws {UsageError} without either
+ * @throws {UsageError} without a key file if that option is not given
  */
 export function newDatabaseKey(given: Arguments, config: Config): PostgresKey | undefined {
   const isPlain = given.has('without-key-file');

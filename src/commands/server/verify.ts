@@ -35,7 +35,7 @@ export async function verify(given: Arguments, terminal: Terminal): Promise<numb
   return isSound ? 0 : 1;
 }
 
-/** Returns the commands to check a directory in use. */
+/** Returns the commands that check a directory while a server uses it. */
 function formatCheckCommands(data: string): string {
   return `flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE`;
 }
@@ -53,7 +53,7 @@ async function verifyData(data: string, terminal: Terminal, report: Report): Pro
   }
 }
 
-/** Restores the backup to a temporary directory next to it, and checks the directory. */
+/** Restores the backup to a temporary directory next to it, and checks the restored directory. */
 async function verifyBackup(
   file: string,
   keyFile: string | undefined,
@@ -99,7 +99,7 @@ type Whole = Pick<ReadBackup, 'at' | 'program' | 'mac'>;
 interface Report {
   whole(file: string, backup: Whole): void;
   found(finding: Finding): void;
-  /** @param advice on damage */
+  /** @param advice what to do about damage */
   end(isSound: boolean, advice: string): void;
 }
 
@@ -114,7 +114,7 @@ function textReport({ out, err }: Terminal): Report {
   };
 }
 
-/** Writes one object at the end. */
+/** Creates a report that prints one JSON object at the end. */
 function jsonReport({ out }: Terminal): Report {
   const findings: Finding[] = [];
   let backup: Whole | undefined;

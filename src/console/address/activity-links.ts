@@ -6,7 +6,7 @@ import type { InEnvironment } from './place.ts';
 
 const ofSettings: readonly ActivityKind[] = ['key_changed', 'key_leaked', 'environment_changed', 'application_changed'];
 
-/** Returns the address of the flag, key, metric or sender of an activity item, in the environment of the page. */
+/** Returns the address of the flag, key, metric or sender of an activity item, in the page's environment. */
 export function itemAddress({ application, environment }: InEnvironment, item: ActivityItem): string {
   const { kind, feature, at } = item;
   const there = item.environment ?? environment;

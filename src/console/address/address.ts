@@ -41,7 +41,7 @@ export function featureAddress(
   return withQuery(environmentAddress(application, environment, 'flag'), { ...kept(query), name });
 }
 
-/** Returns the parameters that every page keeps: the range, its time zone, and its comparison. */
+/** Returns the query parameters that links to other pages keep: the range, its time zone, and its comparison. */
 export function kept({ range, from, to, tz, compare }: Readonly<Record<string, string>>): Query {
   return { range, from, to, tz, compare };
 }
@@ -50,18 +50,18 @@ export function useQuery() {
   const { path, query, route } = useLocation();
   return {
     query: recorded(query),
-    /** Changes some parameters; `undefined` removes one. @param push adds an entry to the browser's history */
+    /** Changes some query parameters; `undefined` removes one. @param push adds an entry to the browser's history */
     change(patch: Readonly<Record<string, string | undefined>>, push = false): void {
       route(withQuery(path, { ...query, ...patch }), !push);
     },
   };
 }
 
-/** Stands for all leaked keys in place of a key id. */
+/** Value in place of a key id that stands for all leaked keys. */
 export const leakedKey = 'leaked';
 
 /**
- * Returns the address of an application's settings. It is not below `/apps/:app`, where an environment can be named
+ * Returns the address of an application's settings. It is not below `/apps/:app`, because an environment can be named
  * "settings".
  * @param key id of the key to highlight, or `leakedKey`
  */

@@ -15,11 +15,11 @@ interface IgnoredParameter {
   readonly reason: string;
 }
 
-/** One entry per mounted component, because several components can declare the same parameters. */
+/** One entry per mounted component. Several components can declare the same parameters. */
 const registered = signal<readonly { readonly own: ParameterChecks }[]>([]);
 const checks = computed<ParameterChecks>(() => Object.assign({}, ...registered.value.map(({ own }) => own)));
 
-/** Declares how a component reads address parameters while it is mounted. @param own the same object at each call */
+/** Declares the query parameters of a component while it is mounted. @param own the same object at each call */
 export function useParameters(own: ParameterChecks): void {
   useEffect(() => {
     const entry = { own };
@@ -81,14 +81,14 @@ export function recorded(query: QueryText): Record<string, string> {
 }
 
 /**
- * Returns the parameters of an address that have no effect.
+ * Returns the parameters of an address that are ignored, with the reasons.
  * @param settled true once the page has read all its parameters
  */
 export function ignoredIn(query: QueryText, settled: boolean): readonly IgnoredParameter[] {
   return Object.entries(query).flatMap(([name, value]): readonly IgnoredParameter[] => {
     const reason = checks.value[name]?.(value, query);
     if (reason !== undefined) return [{ name, value, reason }];
-    // The range stays in the address on every page, also if the page does not use it.
+    // The range stays in the address of every page, even if the page does not use it.
     const isKept = name in rangeParameters;
     if (!settled || isKept || name in checks.value || read.get(query)?.has(name)) return [];
     return [{ name, value, reason: 'the page has no such parameter' }];

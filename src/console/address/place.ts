@@ -25,7 +25,7 @@ export function readPlace(path: string, query: Readonly<Record<string, string>>)
   return { application: undefined, environment: undefined, page: first };
 }
 
-/** Decodes a segment. A malformed segment becomes a name that does not exist. */
+/** Decodes a segment of a path. Returns a name that does not exist if the segment is malformed. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -36,10 +36,10 @@ function decoded(segment: string): string {
 
 const storageKey = 'flagmeter-place';
 
-/** The environment that this tab showed last. */
+/** The environment that this tab showed last, which pages without an environment keep. */
 const last = signal<InEnvironment | undefined>(readLast());
 
-/** Stores the environment of an address until the tab is closed. */
+/** Remembers the environment of an address until the tab is closed. */
 export function rememberPlace({ application, environment }: Place): void {
   if (application === undefined || environment === undefined) return;
   const { value } = last;
@@ -48,11 +48,11 @@ export function rememberPlace({ application, environment }: Place): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(last.value));
   } catch {
-    // Without storage it lasts until the page is reloaded.
+    // Without storage, the environment is remembered until the page is reloaded.
   }
 }
 
-/** Adds the last environment to a place without an environment, such as the settings, except to the home page. */
+/** Adds the last environment to a place without an environment, such as the settings. The home page stays unchanged. */
 export function withLastPlace(place: Place): Place {
   const { application, environment, page } = place;
   if (last.value === undefined || environment !== undefined || page === '') return place;

@@ -42,13 +42,13 @@ export type Range =
   | { readonly preset: Preset }
   /** Days of the calendar, both included (see `contract/calendar.ts`). */
   | { readonly first: number; readonly last: number }
-  /** Unix ms; `from` included, `to` not. */
+  /** Unix ms; `from` is included, `to` is excluded. */
   | { readonly from: number; readonly to: number };
 
 export const comparisons = { previous: 'previous period', year: 'year before', none: 'nothing' } as const;
 export type Comparison = keyof typeof comparisons;
 
-/** The whole buckets of a range at a point in time. The last bucket can be incomplete. */
+/** The whole buckets of a range at a given time. The last bucket can be incomplete. */
 export interface Bounds {
   /** Unix ms. */
   readonly from: number;
@@ -74,20 +74,20 @@ export function readRange(query: Readonly<Record<string, string>>): Range {
   return readDays(range) ?? (Object.hasOwn(presets, range) ? { preset: range as Preset } : usual);
 }
 
-/** Reads days of an address: `2026-11-10`, or `2026-11-10..2026-11-16`. */
+/** Parses the days of an address: `2026-11-10`, or `2026-11-10..2026-11-16`. */
 export function readDays(text: string): Range | undefined {
   const found = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text);
   if (found === null) return undefined;
   const dates = [found[1]!, found[2] ?? found[1]!];
   const [first, last] = dates.map((date) => Date.parse(date) / day) as [number, number];
   if (!(0 <= first && first <= last)) return undefined;
-  // 30 February is parsed as 2 March.
+  // `Date` parses 30 February as 2 March.
   return formatDate(first) === dates[0] && formatDate(last) === dates[1] ? { first, last } : undefined;
 }
 
 export const formatDate = (each: number) => new Date(each * day).toISOString().slice(0, 10);
 
-/** Returns the parameters of a range. A fixed range keeps the previous relative range, to return to. */
+/** Returns the query parameters of a range. A fixed range also keeps the previous relative range. */
 export function rangeQuery(range: Range): Readonly<Record<string, string | undefined>> {
   if ('from' in range) return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
   if ('preset' in range) return { range: range.preset, from: undefined, to: undefined };
@@ -102,8 +102,8 @@ interface Retention {
 }
 
 /**
- * Computes the buckets of a range at a point in time. They change once per bucket, so that all readers send the same
- * request.
+ * Computes the buckets of a range at a given time. The result changes only when a new bucket begins, so all readers
+ * send the same request.
  * @param now Unix ms
  * @param zone the reader's time zone. UTC days are used if the zone's days cannot be added up from hours.
  */
@@ -141,7 +141,7 @@ function boundsIn(range: Range, now: number, kept: Retention, zone: string): Bou
   return { from: floor(range.from, widths[step]), to: ceil(range.to, widths[step]), step };
 }
 
-/** Computes the bounds of days. In hourly steps, today ends now. */
+/** Computes the bounds of a range of days. With hourly steps, a range that includes today ends now. */
 function ofDays(zone: string, [first, end]: readonly [number, number], step: Step, now: number): Bounds {
   const from = startOfDay(zone, first);
   const to = startOfDay(zone, end);
@@ -155,7 +155,7 @@ function chooseStep({ from, to }: { from: number; to: number }, now: number, kep
   return fits(hour, kept.hoursMs) ? 'hour' : 'day';
 }
 
-/** Returns the starts of the days, Unix seconds; `undefined` if all buckets have the same width. */
+/** Returns the starts of the days, Unix seconds; `undefined` if all buckets are equally wide. */
 export function dayStarts({ from, to, step, zone = 'UTC' }: Bounds): readonly number[] | undefined {
   return step === 'day' && zone !== 'UTC' ? daysBetween(zone, from, to).map((at) => at / 1000) : undefined;
 }
@@ -171,12 +171,12 @@ function comparedBy(range: Range, comparison: Comparison): string | undefined {
   return 'first' in range && range.first === range.last ? 'day' : undefined;
 }
 
-/** Returns the overview parameters of a range. All pages send equal parameters, so they share the response. */
+/** Returns the query parameters of the overview. All pages send equal parameters, so they share the response. */
 export function overviewQuery(range: Range, bounds: Bounds, comparison: Comparison): Query {
   return { ...boundsQuery(bounds), compare: comparedBy(range, comparison) };
 }
 
-/** Names the period that a range is compared with: `vs previous week`. */
+/** Describes the period that a range is compared with: `vs previous week`. */
 export function comparedWith(range: Range, comparison: Comparison): string {
   if (comparison === 'year') return 'vs 52 weeks before';
   const by = comparedBy(range, comparison);
@@ -185,7 +185,7 @@ export function comparedWith(range: Range, comparison: Comparison): string {
   return 'preset' in range ? `vs previous ${presets[range.preset].label}` : 'vs previous period';
 }
 
-/** True if a range ends now, so that its figures change. */
+/** True if a range ends now, so that its figures still change. */
 export function endsNow(range: Range, now: number, zone: string): boolean {
   if ('from' in range) return false;
   if ('first' in range) return range.last >= dayAt(zone, now);

@@ -26,7 +26,7 @@ export function resource(...segments: readonly string[]): string {
   return `/api/v2/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-/** Adds a query to a path. Omits `undefined` values. A list has one parameter per item. */
+/** Appends a query to a path. Omits `undefined` values. A list becomes one parameter per item. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -56,7 +56,7 @@ export async function readBody<T>(response: Response): Promise<T> {
   });
 }
 
-/** Like `call`, but returns every response, whatever its status. */
+/** Like `call`, but returns every response, including refusals. */
 export async function send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   for (;;) {
     const response = await attempt(method, path, options);

@@ -14,7 +14,7 @@ export function currentTime(): number {
 export function learnTime(date: string | null): void {
   const served = Date.parse(date ?? '');
   const distance = served - Date.now();
-  // The header has whole seconds, and the response took some time: ignore small differences.
+  // The header has whole seconds, and the response took some time, so small differences are ignored.
   if (!Number.isNaN(distance)) offset = Math.abs(distance) < 3000 ? 0 : distance;
 }
 

@@ -2,7 +2,7 @@ interface Difference {
   readonly field: string;
   readonly before: unknown;
   readonly theirs: unknown;
-  /** `undefined` if this page does not change the field. */
+  /** The reader's value; `undefined` if the reader does not change the field. */
   readonly mine: unknown;
 }
 
@@ -24,7 +24,7 @@ export function listDifferences(
     .filter((each) => !same(each.before, each.theirs) || (each.mine !== undefined && !same(each.mine, each.theirs)));
 }
 
-/** True if someone else has set a field to another value than the reader. */
+/** True if someone else has changed a field that the reader changes, to another value. */
 export function isOvertaken(before: object, theirs: object, mine: Readonly<Record<string, unknown>>): boolean {
   return listDifferences(before, theirs, mine).some(
     (each) => each.mine !== undefined && !same(each.before, each.theirs) && !same(each.mine, each.theirs),
@@ -39,7 +39,7 @@ export function valueText(value: unknown): string {
   return value.length === 0 ? 'none' : value.map(itemText).join(', ');
 }
 
-/** The name of a field for people: "Allowed origins" for `allowedOrigins`. */
+/** Returns the label of a field: "Allowed origins" for `allowedOrigins`. */
 export function fieldText(field: string): string {
   const words = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -8,7 +8,7 @@ export interface List<T> {
   readonly items: readonly T[] | undefined;
   readonly more: boolean;
   readonly loading: boolean;
-  /** Reason why the last page could not be loaded. Loaded items stay. */
+  /** Reason why the latest page could not be loaded. Items that were loaded before stay. */
   readonly error: unknown;
   next(): Promise<void>;
   reload(): Promise<void>;
@@ -26,12 +26,12 @@ type ListQuery = Query & { readonly limit?: number };
 const maxPageSize = 200;
 const nothing = { items: undefined, cursor: null, loading: true, error: undefined };
 
-/** Reads a list page by page, as requested. @param path from `resource` */
+/** Reads a list page by page; each page on request. @param path from `resource` */
 export function useList<T>(path: string, query: ListQuery = {}): List<T> {
   const { limit: pageSize = 50, ...filters } = query;
   const address = withQuery(path, query);
   const state = useSignal<ListState<T>>(nothing);
-  /** The current request. Another address or a reload aborts the request. */
+  /** Aborts the current request when the path changes or the list is reloaded. */
   const current = useSignal(new AbortController());
 
   async function load(cursor: string | undefined, before: readonly T[], limit: number): Promise<void> {

@@ -7,7 +7,7 @@ import { pauseAfter } from './problem.ts';
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
 interface PollState<T> {
   readonly data: T | undefined;
-  /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has no tag. */
+  /** Entity tag of `data`, for `If-Match` in a change; `undefined` if the resource has no tag. */
   readonly etag: string | undefined;
   /** Time of the last successful request, Unix ms of the server. */
   readonly at: number | undefined;
@@ -22,7 +22,7 @@ interface Reader {
   etag: string | undefined;
   /** True if a change has invalidated `data`. */
   isForgotten: boolean;
-  /** Pauses requested by components, ms. */
+  /** Pauses between requests, as requested by components, ms. */
   readonly wanted: Set<{ readonly everyMs: number | undefined }>;
   timer: ReturnType<typeof setTimeout> | undefined;
   stopping: AbortController | undefined;
@@ -38,11 +38,11 @@ const liveMs = 10_000;
 let lastResponseAt: number | undefined;
 const looked = signal<readonly Reader[]>([]);
 
-/** Time of the live figures on the page; `undefined` if the page has no live figures. */
+/** Time of the oldest live figures on the page; `undefined` if the page has no live figures. */
 export const liveness = computed(() => {
   const wanted = looked.value.filter((reader) => computePause(reader) <= liveMs);
   const live = wanted.filter(({ at }) => at.value !== undefined);
-  // When a range advances by a bucket, its path changes. The new path has no data while the server is unreachable.
+  // The path of a range changes when the next bucket begins. While the server is unreachable, the new path has no data.
   if (live.length === 0)
     return wanted.length === 0 || reachable.value || lastResponseAt === undefined
       ? undefined
@@ -52,10 +52,10 @@ export const liveness = computed(() => {
 });
 
 /**
- * Polls a path while the page is visible, once for all components. Requests are conditional: unchanged data is neither
- * sent nor rendered again. Pauses grow after failures. A tab that becomes visible shows the old data, and reads
- * immediately.
- * @param path from `resource` and `withQuery`; `undefined` reads nothing
+ * Polls a path while the page is visible, with one request for all components. Requests are conditional: unchanged data
+ * is neither sent nor rendered again. Pauses grow after failures. A tab that becomes visible shows the old data, and
+ * sends a request immediately.
+ * @param path from `resource` and `withQuery`; `undefined` sends no requests
  * @param everyMs pause between two requests; `undefined` reads each path once
  */
 export function usePoll<T>(path: string | undefined, everyMs: number | undefined): PollState<T> {
@@ -179,13 +179,13 @@ function computePause({ wanted }: Reader): number {
   return Math.min(...Array.from(wanted, ({ everyMs }) => everyMs ?? Number.POSITIVE_INFINITY));
 }
 
-/** Reads everything on the page once the page is visible again, or the network is back. */
+/** Reads all paths of the page when the page becomes visible, or when the network is back. */
 function wake(): void {
   for (const [path, reader] of readers)
     if (reader.wanted.size > 0 && reader.stopping === undefined && due(reader)) restart(path, reader);
 }
 
-/** True if a path must be read. A path that is read once is due until a request succeeds. */
+/** True if a path must be read now. A path that is read once is due until a request succeeds. */
 function due(reader: Reader): boolean {
   if (reader.error.peek() !== undefined || reader.data.peek() === undefined) return true;
   return computePause(reader) < Number.POSITIVE_INFINITY;

@@ -2,9 +2,9 @@
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
-  /** A stable code, as in `docs/errors.md`. */
+  /** Stable error code, as in `docs/errors.md`. */
   readonly code: string;
-  /** Seconds to wait, from a response with status 429 or 503. */
+  /** Seconds to wait before the next request, from a response with status 429 or 503. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, code: string, detail: string, retryAfter?: number) {
@@ -44,10 +44,10 @@ export function describeError(error: unknown): string {
 }
 
 const maxPauseMs = 30_000;
-/** Base of the pause after a failure, unless the usual pause is shorter. */
+/** Base of the pause after a failure, ms. A shorter usual pause replaces it. */
 const retryMs = 2000;
 
-/** Statuses of refusals that a repeated request would get again. */
+/** Statuses of refusals that a repeated request would receive again. */
 const final = [400, 403, 404];
 
 /**

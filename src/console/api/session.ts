@@ -7,7 +7,7 @@ export const user = signal<SignedInUser | undefined>(undefined);
 
 export const trouble = signal<unknown>(undefined);
 
-/** Reason why the page asks to sign in again: the session has ended, or its sign-in is too old for a change. */
+/** Reason why the page asks for a new sign-in: the session has ended, or the sign-in is too old for a change. */
 export const asked = signal<'ended' | 'too-old' | undefined>(undefined);
 
 const tabs = new BroadcastChannel('flagmeter');
@@ -21,7 +21,7 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
   else if (user.value !== undefined && user.value.id !== data.user) location.reload();
 });
 
-/** Reads the signed-in user, or goes to the sign-in page. Retries while the server is unreachable. */
+/** Reads the signed-in user. Without a session, opens the sign-in page. Retries while the server is unreachable. */
 export async function begin(failures = 1): Promise<void> {
   try {
     user.value = await readUser();
@@ -36,9 +36,9 @@ export async function begin(failures = 1): Promise<void> {
   else notify({ user: user.value.id });
 }
 
-/** Resolves when the user has signed in again. @throws if `aborted` is aborted, or the user cancels */
+/** Resolves when the user has signed in again. @throws if `aborted` is aborted, or the user cancels the sign-in */
 export function signedInAgain(why: 'ended' | 'too-old', aborted?: AbortSignal): Promise<void> {
-  // The page has shown nothing yet, so that nothing is lost by leaving it.
+  // The page has not shown anything yet, so leaving it loses nothing.
   if (user.value === undefined) signIn();
   else asked.value = asked.value === 'ended' ? 'ended' : why;
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ export function signedInAgain(why: 'ended' | 'too-old', aborted?: AbortSignal): 
 export async function resume(): Promise<void> {
   const found = await readUser();
   if (found === undefined) return;
-  // The waiting requests belong to another user.
+  // Another user has signed in, and the waiting requests belong to the previous user.
   if (user.value !== undefined && user.value.id !== found.id) return location.reload();
   user.value = found;
   for (const { go } of takeWaiting()) go();

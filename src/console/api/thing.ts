@@ -4,27 +4,27 @@ import { type CallOptions, readBody, send } from './client.ts';
 import { isOvertaken } from './differences.ts';
 import { ApiProblem } from './problem.ts';
 
-/** Computes the fields to set from the current thing. Called again if someone else has changed the thing since then. */
+/** Computes the fields to set from the current resource. Called again if someone else has changed the resource. */
 export type Change<T> = (now: T) => Readonly<Record<string, unknown>>;
 
-/** A change of the reader that someone else's change has overtaken. */
+/** The reader's change, which conflicts with a change by someone else. */
 export interface Conflict<T> {
   readonly before: T;
   readonly theirs: T;
   readonly mine: Readonly<Record<string, unknown>>;
-  /** Applies the change to the current thing, or drops it. */
+  /** Applies the reader's change to the current resource, or drops it. */
   readonly decide: (choice: 'mine' | 'theirs') => void;
 }
 
 export interface Thing<T> {
   readonly data: T | undefined;
   readonly error: unknown;
-  /** Incremented when the reader accepts someone else's change: forms use it as their key, and start over. */
+  /** Incremented when the reader accepts someone else's change, so that forms with this key start over. */
   readonly version: number;
   readonly conflict: Conflict<T> | undefined;
   reload(): Promise<void>;
   /**
-   * Changes the thing (`PATCH` with `If-Match`). After a conflict, waits for the reader's decision.
+   * Changes the resource (`PATCH` with `If-Match`). After a conflict, waits for the reader's decision.
    * @returns false if the reader accepted someone else's change instead
    * @throws as `call`
    */

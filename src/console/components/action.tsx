@@ -7,7 +7,7 @@ import { Reason } from './failure.tsx';
 export function useAction() {
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
-  /** @param request gives `false` if nothing was changed @param done announced after a success */
+  /** @param request returns `false` if nothing was changed @param done text that is announced after a success */
   async function run(request: () => Promise<unknown>, done: string): Promise<void> {
     if (busy.value) return;
     const button = document.activeElement;
@@ -19,7 +19,7 @@ export function useAction() {
       error.value = failure;
     } finally {
       busy.value = false;
-      // A disabled button loses the focus.
+      // A button loses the focus when it is disabled.
       setTimeout(restoreFocus, 0, button);
     }
   }

@@ -11,7 +11,7 @@ export function Announcer() {
   const { text, count } = announced.value;
   return (
     <div class="hidden" role="status" aria-live="polite">
-      {/* Screen readers announce a new element even if its text is unchanged. */}
+      {/* A new element is announced even if its text is the same as before. */}
       <span key={count}>{text}</span>
     </div>
   );

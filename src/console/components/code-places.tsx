@@ -41,7 +41,7 @@ function missingText({ missingSince, scannedAt }: FeatureCode): string {
     : `Not found in the code since the scan of ${format.time(missingSince)}.`;
 }
 
-/** The server accepts web addresses only; anything else is shown as text. */
+/** Shows a place in the code, as a link if it has a web address. */
 function PlaceLink({ text, url }: { readonly text: string; readonly url: string | null }) {
   if (url === null || !/^https?:\/\//i.test(url)) return <code>{text}</code>;
   return (

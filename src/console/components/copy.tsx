@@ -30,7 +30,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
       aria-label={state.value === undefined ? (title ?? label) : shown}
       onClick={() => void copy()}
     >
-      {/* The widest text sets the width of the button. */}
+      {/* The button is as wide as the widest of its texts. */}
       <span class="copy-space" aria-hidden="true">
         {label.length > 8 ? label : 'Copied ✓'}
       </span>
@@ -44,7 +44,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Browsers offer no clipboard to pages over plain HTTP.
+    // Over plain HTTP, browsers offer no clipboard to pages.
     return copySelected(text);
   }
 }
@@ -54,7 +54,7 @@ function copySelected(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'hidden';
-  // Outside of an open dialog nothing can get the focus.
+  // While a dialog is open, only elements in the dialog can get the focus.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   try {

@@ -9,21 +9,21 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus in the dialog. Afterwards, the previous element gets the focus back. */
+/** A modal dialog. The browser keeps the focus in it, and returns the focus when the dialog closes. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     const before = document.activeElement;
     dialog.current!.showModal();
-    // Removed from the page, the dialog restores no focus.
+    // The browser does not restore the focus if the dialog is removed from the page.
     return () => setTimeout(restoreFocus, 0, before);
   }, []);
   return (
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // Otherwise a second Escape closes the dialog, whatever `onCancel` does.
+      // Without this, a second Escape closes the dialog, whatever `onCancel` does.
       {...(onClose === undefined ? { closedby: 'none' } : {})}
       onCancel={(event) => {
         event.preventDefault();
@@ -62,8 +62,8 @@ export function useDialog(): OpenDialog {
 }
 
 /**
- * Focuses the element that had the focus before, or the page if the element is gone, such as a deleted row. Does
- * nothing while something has the focus.
+ * Focuses the element that had the focus before. If the element is gone, such as a deleted row, focuses the page. Does
+ * nothing if another element has the focus.
  */
 export function restoreFocus(before: Element | null): void {
   for (const next of [before, document.getElementById('main')])

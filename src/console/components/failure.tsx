@@ -7,12 +7,12 @@ import { ApiProblem, describeError, isFinal, isOfOthers } from '../api/problem.t
 import { root } from '../api/settings.ts';
 import { useTitle } from './title.ts';
 
-/** Shown in place of a page until its data has been read: a placeholder, or the reason of the failure. */
+/** Shown until the data of a page has been read: a placeholder, or the reason of a failure. */
 export function Pending({ error }: { readonly error: unknown }) {
   return error === undefined ? <Skeleton kind="page" /> : <Failure error={error} />;
 }
 
-/** Shows why a page cannot be shown. The page retries by itself if that can help. */
+/** Shows why a page cannot be shown. The page retries automatically if another request can succeed. */
 export function Failure({ error }: { readonly error: unknown }) {
   if (error instanceof ApiProblem && error.code === 'postgres_unavailable')
     return (
@@ -54,7 +54,7 @@ export function Reason({ error, what, onRetry }: ReasonProps) {
   );
 }
 
-/** Shows the page. If it fails, shows a message in its place; other pages still work. */
+/** Shows its children. If rendering fails, shows a message instead; other pages still work. */
 export function Guarded({ children }: { readonly children: ComponentChildren }) {
   const { url } = useLocation();
   const [error, reset] = useErrorBoundary((caught) => console.error(caught));
@@ -100,7 +100,7 @@ interface NotFoundProps {
   readonly error?: unknown;
 }
 
-/** Shown at an address without a page, or of a team that the reader is not in. */
+/** Shown at an address without a page, or for a resource of a team that the reader is not in. */
 export function NotFound({ children, error }: NotFoundProps) {
   const heading = isOfOthers(error) ? 'Not in your teams' : 'Not found';
   useTitle(heading);

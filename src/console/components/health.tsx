@@ -68,7 +68,7 @@ function findingAddress({ link }: Pick<HealthItem, 'link'>, query: Readonly<Reco
   });
 }
 
-/** Formats the number of urgent findings, which come first: `1 urgent:`. */
+/** Formats the number of urgent findings: `1 urgent:`. Urgent findings are listed first. */
 function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | undefined {
   const urgent = items.filter(({ severity }) => severity === 'urgent').length;
   return urgent === 0 ? undefined : `${format.full(urgent)} urgent:`;
@@ -85,7 +85,7 @@ function namesText({ count, subjects }: HealthItem): string | undefined {
   return format.list(count > names.length ? [...names, `${format.full(count - names.length)} more`] : names);
 }
 
-/** Announces findings that appear or disappear while the page is open, but not every change of a count. */
+/** Announces to screen readers when findings appear or disappear, but not when their counts change. */
 export function useAnnouncedItems<Item extends Pick<HealthItem, 'text'>>(
   items: readonly Item[] | undefined,
   getKey: (item: Item) => string,
@@ -107,5 +107,5 @@ export function useAnnouncedItems<Item extends Pick<HealthItem, 'text'>>(
   }, [found]);
 }
 
-/** Maximum number of findings that are read aloud. */
+/** Maximum number of findings in one announcement. */
 const maxSaid = 5;

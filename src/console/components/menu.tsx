@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 interface MenuItem {
   readonly label: ComponentChildren;
   readonly onSelect: () => void;
-  /** True for the current choice; absent for an action. */
+  /** True for the current choice; absent for an item that is an action. */
   readonly checked?: boolean;
   /** True if a line separates the item from the items above. */
   readonly apart?: boolean;
@@ -13,7 +13,7 @@ interface MenuItem {
 
 interface MenuProps {
   readonly label: ComponentChildren;
-  /** Label for screen readers, if the content does not suffice. */
+  /** Label for screen readers, if the visible content is not sufficient. */
   readonly title?: string;
   readonly items: readonly MenuItem[];
   readonly end?: boolean;
@@ -104,7 +104,7 @@ function jump(items: readonly HTMLElement[], key: string): boolean {
   return next !== undefined;
 }
 
-/** An element that a button opens below itself. A click elsewhere closes it; `close` refocuses the button. */
+/** Opens an element below its button. A click elsewhere closes the element; `close` also focuses the button. */
 export function usePopover() {
   const open = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
@@ -137,7 +137,7 @@ export function usePopover() {
   };
 }
 
-/** Moves the focus within a list by a key. @returns true if the key moves the focus */
+/** Moves the focus within a list when a key is pressed. @returns true if the key moves the focus */
 export function moveAmong(items: readonly HTMLElement[], key: string): boolean {
   const at = items.indexOf(document.activeElement as HTMLElement);
   const next = new Map([

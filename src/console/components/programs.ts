@@ -4,7 +4,7 @@ interface ProgramEntries<Entry> {
   readonly entries: readonly Entry[];
 }
 
-/** Groups entries by program. The program with the latest entry comes first. */
+/** Groups entries by program. The program of the latest entry comes first. */
 export function byProgram<Entry extends { readonly lastAt: string }>(
   entries: readonly Entry[],
   getName: (entry: Entry) => string,

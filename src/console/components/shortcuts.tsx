@@ -60,7 +60,7 @@ export function Shortcuts() {
 /** A shortcut: one key, or two keys in sequence (`g f`). */
 export interface Shortcut {
   readonly keys: string;
-  /** Description in the list of shortcuts: "Search flags". */
+  /** Description for the list of shortcuts: "Search flags". */
   readonly help: string;
   readonly run: () => void;
 }
@@ -79,7 +79,7 @@ export function useKeys(own: readonly Shortcut[]): void {
   }, [listed]);
 }
 
-/** Maximum time between two keys of a sequence, ms. */
+/** Maximum time between the two keys of a sequence, ms. */
 const sequenceMs = 1200;
 
 /**
@@ -97,7 +97,7 @@ export function keySequence(offered: () => readonly Shortcut[]) {
   };
 }
 
-/** Runs shortcuts, except while the reader types or a dialog is open. */
+/** Runs shortcuts, except while the reader types in a field or a dialog is open. */
 export function startKeys(): void {
   const take = keySequence(() => shortcuts.value);
   document.addEventListener('keydown', (event) => {

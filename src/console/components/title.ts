@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-/** Title of the page, such as the name of a flag; empty for the default of its address. */
+/** Title of the page, such as the name of a flag; empty for the default title of the address. */
 export const pageTitle = signal('');
 
 /** Sets the title of the browser tab while a component is mounted. */

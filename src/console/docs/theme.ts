@@ -1,4 +1,4 @@
-/* Applies the theme chosen in the console to a page of the docs, before the page is drawn. */
+/* Applies the theme that was chosen in the console to a page of the docs, before the page is drawn. */
 import { themeKey } from '../styles/theme-key.ts';
 
 try {

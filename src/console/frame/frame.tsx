@@ -106,7 +106,7 @@ function Switchers({ place, application }: { place: Place; application: Applicat
     return pageAddress(app.id, environment.name);
   };
   const { name: flag } = query;
-  // A flag has the same name in another environment.
+  // The flag stays selected, because a flag has the same name in all environments.
   const elsewhere = (app: string, environment: string) =>
     place.page === 'flag' && flag !== undefined
       ? featureAddress({ application: app, environment, name: flag }, query)
@@ -204,7 +204,7 @@ function whyAway(error: unknown): string {
   return error instanceof ApiProblem && error.code === 'postgres_unavailable' ? `: ${error.message}` : '';
 }
 
-/** Announces a state only if it lasts: a tab that becomes visible has old figures for a moment. */
+/** Announces a state if it lasts for two seconds, because the figures of a new visible tab are briefly old. */
 function useAnnounced(kind: Liveness['kind'] | undefined): void {
   const said = useRef<Liveness['kind'] | undefined>('live');
   useEffect(() => {
@@ -221,7 +221,7 @@ const loadSearch = () => import('../search/dialog.tsx').then(({ SearchDialog }) 
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The button of the search, which Ctrl+K or Cmd+K also opens. The dialog is loaded when it is first opened. */
+/** The button that opens the search, as Ctrl+K or Cmd+K do. The dialog is loaded when it is first opened. */
 function SearchButton() {
   const dialog = useSignal<{ readonly Dialog: ComponentType<SearchDialogProps> } | undefined>(undefined);
   const isOpen = useSignal(false);
@@ -289,7 +289,7 @@ function AccountMenu() {
   );
 }
 
-/** Time in which a page reads its parameters, ms. Some parameters are read only after the first response. */
+/** Time after which a page has read all its query parameters, ms. Some are read only after the first response. */
 const settledAfterMs = 3000;
 
 function IgnoredParameters() {

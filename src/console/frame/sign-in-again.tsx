@@ -4,7 +4,7 @@ import { asked, giveUp, resume, signInAddress } from '../api/session.ts';
 import { root } from '../api/settings.ts';
 import { Dialog } from '../components/dialog.tsx';
 
-/** Asks to sign in again in another tab, so that the input in this tab is not lost. */
+/** Lets the user sign in again in another tab, so that the input in this tab is not lost. */
 export function SignInAgain() {
   useEffect(() => {
     const look = () => {

@@ -27,7 +27,7 @@ export const consoleSession: Group<CallbackDeps> = {
   endpoints: [signInEndpoint, callbackEndpoint, ...sessionEndpoints],
 };
 
-/** Returns the response while accounts are unavailable: JSON for the console's script, a page for people. */
+/** Returns the response while accounts are unavailable: JSON for the console's script, and an HTML page for people. */
 export function unavailableResponse(refusal: Refusal, { path }: Pick<Route, 'path'>): HttpResponse {
   return path === sessionPath ? problem(refusal, { 'cache-control': 'no-store' }) : refusalPage(refusal);
 }
@@ -55,7 +55,7 @@ function signedIn({ session, user }: ConsoleSession): SignedIn {
   };
 }
 
-/** Ends the session, and the browser's sign-in with all its sessions, so that a public computer is safe to leave. */
+/** Ends the session, and the sign-in of the browser with all its sessions. A public computer is then safe to leave. */
 async function signOut(deps: CallbackDeps, request: Request): Promise<HttpResponse> {
   const { console, directory } = deps;
   const found = console.find(request);

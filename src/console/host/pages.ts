@@ -1,7 +1,7 @@
 /*
- * src/console/host: serves the console. pages.ts has its HTML document and the docs, and files.ts sends files.
- * sign-in.ts signs a browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1).
- * console-session.ts has the session of the signed-in user.
+ * src/console/host: serves the console. pages.ts has its HTML document, its files and the docs. sign-in.ts signs a
+ * browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1). console-session.ts has the
+ * session of the signed-in user.
  */
 
 import { gunzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { codingFor, typeFor } from '../../http/negotiation.ts';
 import { notFound } from '../../http/router.ts';
 import type { Handler, HttpResponse } from '../../http/types.ts';
 
-/** The paths of the console. The script of the page chooses what to show. */
+/** The paths of the console. All have the same document, and its script chooses the page to show. */
 const paths = [
   '/',
   '/audit',
@@ -49,7 +49,7 @@ function pageHandler(path: string, bundle: ConsoleBundle, settings: ConsoleSetti
 
 const always = (response: HttpResponse) => () => response;
 
-/** The docs are the same for everyone: they contain nothing of this server. */
+/** Everyone sees the same docs. They contain no data of this server. */
 const docsAccess = { credential: 'None', who: 'Everybody' };
 
 const docsPolicy =
@@ -88,7 +88,7 @@ function docsEndpoint(path: string, bind: (settings: ConsoleSettings) => Handler
   return { method: 'GET', path, access: docsAccess, bind };
 }
 
-/** Handles an unknown path. Browsers get the console, which shows "Not found"; others get a problem document. */
+/** Handles unknown paths. Browsers get the console, which shows "Not found". Other clients get a problem document. */
 export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
   const page = pageResponse(bundle, settings);
   const headers = { ...page.headers, vary: 'Accept' };
@@ -157,14 +157,14 @@ function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
 }
 
 export interface ConsoleBundle extends ConsoleIndex {
-  /** The bytes of all files. They are read at the first request for a file: most services never serve one. */
+  /** The bytes of all files. They are read at the first request for a file, because most services never serve one. */
   content(): Uint8Array;
 }
 
 export interface ConsoleIndex {
   readonly script: string;
   readonly style: string;
-  /** The scripts of each page, by its name in `src/console/routes.ts`. */
+  /** The scripts of each page, by the page's name in `src/console/pages/routes.ts`. */
   readonly pages: Readonly<Record<string, readonly string[]>>;
   readonly files: readonly BundledFile[];
   readonly docs: DocsBundle;
@@ -173,7 +173,7 @@ export interface ConsoleIndex {
 /** The docs. Each name is a path below `/docs`. The name of the table of contents is empty. */
 interface DocsBundle {
   readonly pages: readonly BundledFile[];
-  /** Images, examples and `titles.json`: the title, the page and the address of each section. */
+  /** Images, examples, and `titles.json`, which lists the title, the page and the address of each section. */
   readonly files: readonly BundledFile[];
 }
 
@@ -188,7 +188,7 @@ export interface BundledFile {
 
 export type Span = readonly [from: number, to: number];
 
-/** The endpoints of the files of a bundle. Names change with the content, so that browsers can cache them forever. */
+/** The endpoints for the files of a bundle. File names change with the content, so browsers can cache files forever. */
 function consoleFiles(bundle: ConsoleBundle): readonly Endpoint<unknown>[] {
   return bundle.files.map((file) => ({
     method: 'GET',

@@ -38,7 +38,7 @@ function callbackUrl(baseUrl: string): string {
   return `${baseUrl}/console/callback`;
 }
 
-/** Maximum time since the user signed in, which the auth host checks. */
+/** Maximum age of the user's sign-in, which the auth host checks. */
 type AgeLimit = { readonly max_age?: string };
 
 function handleSignIn(deps: Services, request: Request): HttpResponse {
@@ -81,7 +81,7 @@ function sendTo(location: string): HttpResponse {
   return { status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } };
 }
 
-/** Maximum length in characters: the path is part of the `state`. */
+/** Maximum length in characters. It is limited because the path is part of the `state`. */
 const maxLength = 1000;
 
 /**
@@ -154,7 +154,7 @@ async function finishSignIn(
     redirectUri: callbackUrl(audience),
     verifier: deriveVerifier(attempt),
   };
-  // The browser has one session. The browser sends the session cookie if the auth host is at the same site.
+  // A browser has one session. Its cookie is sent if the auth host is at the same site.
   const previous = console.previous(request);
   const redemption = await redeemCode(deps, presented, request.remoteAddress, (...begun) => {
     if (previous !== undefined) endSession(deps, begun[1], previous);
@@ -168,23 +168,23 @@ async function finishSignIn(
 }
 
 /**
- * A sign-in attempt. A browser has a cookie per attempt, so that two tabs can sign in at the same time. The `state`
- * (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain only
- * hashes, and only this service can make a `state`.
+ * A sign-in attempt. Each attempt has its own cookie, so that two tabs of a browser can sign in at the same time. The
+ * `state` (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain
+ * only hashes, and only this service can make a `state`.
  */
 interface Attempt {
   readonly id: string;
   readonly secret: string;
-  /** The path of the console's origin to return to. */
+  /** Path of the console to which the browser returns. */
   readonly returnTo: string;
 }
 
 const lifetime = 3600;
 
-/** Maximum number of attempts of a browser: more cookies would exceed the size of its requests. */
+/** Maximum number of open attempts of a browser. More cookies would make its requests too large. */
 const maxAttempts = 24;
 
-/** 256 bits, base64url. */
+/** Length of the secret in characters: 256 bits in base64url. */
 const secretLength = 43;
 
 const purpose = 'sign-ins to the console';
@@ -207,7 +207,7 @@ function deriveVerifier({ secret }: Attempt): string {
   return hashSecret(`verifier.${secret}`);
 }
 
-/** Finds the attempt of this browser that a `state` belongs to. */
+/** Finds this browser's attempt by its `state`. */
 function findAttempt(
   { audience, keys }: { readonly audience: string; readonly keys: MacKeys },
   request: Pick<Request, 'header'>,
@@ -244,7 +244,7 @@ function endingCookie(baseUrl: string, { id }: Attempt): string {
   return attemptCookie(baseUrl, id).removal;
 }
 
-/** `Lax`: the auth host can be another site, and its navigation to the callback carries no `Strict` cookies. */
+/** Returns a `Lax` cookie: if the auth host is another site, its redirect does not send `Strict` cookies. */
 function attemptCookie(baseUrl: string, id: string): HostCookie {
   return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
 }

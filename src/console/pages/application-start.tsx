@@ -19,7 +19,7 @@ export function ApplicationStart({ application, environment }: { application?: s
   return <Forward to={applicationAddress(found.id, shown)} />;
 }
 
-/** Redirects to another address. The query, such as a range, is kept; the address of settings has its own query. */
+/** Redirects to another address. Keeps the query, such as a range, unless the address has its own query. */
 function Forward({ to }: { readonly to: string }) {
   const { query, route } = useLocation();
   useEffect(() => route(to.includes('?') ? to : withQuery(to, query), true), [to]);

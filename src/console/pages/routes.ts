@@ -2,14 +2,14 @@ import type { ComponentType } from 'preact';
 import type { EnvironmentPage } from '../address/address.ts';
 
 export interface ConsoleRoute {
-  /** Names the page: the segment after the environment, or the first segment. */
+  /** Name of the page: the segment after the environment, or the first segment. */
   readonly page: string;
-  /** Below the root. The component has a property for each `:parameter`. */
+  /** Path below the root. The component has a property for each `:parameter`. */
   readonly path: string;
-  /** Title of the browser tab; the page of one object sets its own (`useTitle`). */
+  /** Title of the browser tab. Pages of a single object set their own title with `useTitle`. */
   readonly title?: string;
   readonly key?: string;
-  /** Loads the component, with `import` of a literal, which `scripts/build/console.ts` reads from the source. */
+  /** Loads the component. `scripts/build/console.ts` reads the literal in `import` from the source. */
   readonly load: () => Promise<ComponentType<never>>;
 }
 

@@ -43,8 +43,8 @@ export async function changePreferences(patch: PreferencesPatch): Promise<void> 
 }
 
 /**
- * True if the reader has a role in the team of the address, or, if it has no team, in any of the reader's teams. The
- * API decides; a page hides actions that it would refuse.
+ * True if the reader has a role in the team of the address, or, without a team in the address, in any team. Only the
+ * API enforces roles; the page hides actions that it would refuse.
  */
 export function hasRole(least: Role): boolean {
   if (user.value === undefined) return false;
@@ -65,7 +65,7 @@ function teamOfAddress(): string | undefined {
 
 export function preferredZone(): string {
   const zone = preferences.value?.timeZone;
-  // The browser can lack a zone that the server knows.
+  // The server can know a time zone that the browser lacks.
   return zone && isTimeZone(zone) ? zone : browserZone;
 }
 
@@ -75,7 +75,7 @@ export function useZone(): string {
   return tz !== undefined && isTimeZone(tz) ? tz : preferredZone();
 }
 
-/** Shows its children in the time zone of the page, and renders all children again when the time zone changes. */
+/** Shows its children in the time zone of the page. Renders all children again when the time zone changes. */
 export function InTimeZone({ children }: { readonly children: ComponentChildren }) {
   const zone = useZone();
   formatIn(zone);

@@ -1,7 +1,7 @@
 /*
- * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog,
- * known.ts lists the entries that the console knows and the entries that the server finds, and entries.ts sorts all
- * entries by rank.
+ * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog.
+ * known.ts lists the entries that the console knows and the entries that the server finds. entries.ts sorts all entries
+ * by rank.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -20,7 +20,7 @@ export interface SearchDialogProps {
   readonly onClose: () => void;
 }
 
-/** A field with a list of results (WAI-ARIA "combobox"). */
+/** A text field with a list of results (WAI-ARIA "combobox"). */
 export function SearchDialog({ onClose }: SearchDialogProps) {
   const { route } = useLocation();
   const text = useSignal('');
@@ -111,7 +111,7 @@ function SearchField({ list, active, value, onInput, onKeyDown }: SearchFieldPro
   );
 }
 
-/** Returns the entries for a text. For an empty text: the last choices, then the pages. */
+/** Returns the entries for a text. For an empty text, returns the pages chosen last, and then the other pages. */
 function useEntries(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
   const known = useKnownEntries();
   const person = usePersonEntry(text.trim());
@@ -122,7 +122,7 @@ function useEntries(text: string): { readonly entries: readonly Entry[]; readonl
   return { entries: [...entries.slice(0, mostShown - 1), ...person], isComplete };
 }
 
-/** Looks the text up as a person. The identity is not part of the address. */
+/** Returns an entry that looks up the text as a person. The identity does not become part of an address. */
 function usePersonEntry(identity: string): readonly Entry[] {
   const { path, query, route } = useLocation();
   const { application, environment } = readPlace(path.slice(root.length), query);

@@ -1,6 +1,6 @@
 import { byRank, rankName, searchWords } from '../../contract/search-rank.ts';
 
-/** Kinds of results, in the order of equally ranked results. */
+/** Kinds of results. Results of equal rank are in this order. */
 export const kinds = {
   recent: 'Recent',
   page: 'Page',
@@ -16,11 +16,11 @@ export const kinds = {
 
 type Kind = keyof typeof kinds;
 
-/** Something that can be chosen: a page with an address, or an action. */
+/** A search result: a page with an address, or an action. */
 export interface Entry {
   readonly kind: Kind;
   readonly title: string;
-  /** Context of the entry: the name of an application, or the page of the docs. */
+  /** Context of the entry: the name of an application, or of a page of the docs. */
   readonly detail?: string;
   readonly words?: string;
   readonly href?: string;
@@ -31,7 +31,7 @@ export const mostShown = 30;
 
 const order = Object.keys(kinds);
 
-/** Returns the entries that contain all words of a text, the best first. Each address is shown once. */
+/** Returns the entries that contain all words of a text, the best first. Each address occurs only once. */
 export function ranked(entries: readonly Entry[], text: string): Entry[] {
   const words = searchWords(text);
   const found = entries.flatMap((entry) => {
@@ -42,7 +42,7 @@ export function ranked(entries: readonly Entry[], text: string): Entry[] {
   return unique(found.map(({ entry }) => entry)).slice(0, mostShown);
 }
 
-/** Returns the rank of an entry. Entries that match only by their further words come after matches by title. */
+/** Returns the rank of an entry. Matches in the title come before matches in the additional words of an entry. */
 function rankIn({ title, detail = '', words = '', kind }: Entry, wanted: readonly string[]): number | undefined {
   if (kind === 'person') return Number.POSITIVE_INFINITY;
   const byTitle = rankName(title, wanted);
@@ -62,9 +62,7 @@ export function unique(entries: readonly Entry[]): Entry[] {
   });
 }
 
-/**
- * Returns the text that is sent to the server. The rest of a key is secret, and its prefix is enough to find it.
- */
+/** Returns the text that is sent to the server. Of a key, only the prefix is sent: the rest is secret. */
 export function sentText(text: string): string {
   return text
     .trim()

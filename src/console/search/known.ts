@@ -120,7 +120,7 @@ export function docsEntries(): readonly Entry[] {
   return sections.value ?? [];
 }
 
-/** Reads the titles of the docs. If that fails, the search omits the docs. */
+/** Loads the titles of the docs. If loading fails, the search omits the docs. */
 export async function readDocs(): Promise<void> {
   if (sections.value !== undefined) return;
   try {
@@ -134,14 +134,14 @@ export async function readDocs(): Promise<void> {
       ...(page !== title && { detail: page }),
     }));
   } catch {
-    // The titles are read again when the search is next opened.
+    // When the search is next opened, it loads the titles again.
   }
 }
 
 const storageKey = 'flagmeter-recent';
 const mostKept = 8;
 
-/** The pages that were chosen last in this browser, the latest first. */
+/** Returns the pages that were chosen last in this browser, the latest first. */
 export function recentEntries(): Entry[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
@@ -151,7 +151,7 @@ export function recentEntries(): Entry[] {
   }
 }
 
-/** Remembers a page. Actions and people are not remembered. */
+/** Stores a chosen page. Actions and people are not stored. */
 export function remember({ title, detail, href }: Entry): void {
   if (href === undefined) return;
   const others = recentEntries().filter((entry) => entry.href !== href);
@@ -159,11 +159,11 @@ export function remember({ title, detail, href }: Entry): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(all.slice(0, mostKept)));
   } catch {
-    // Without storage nothing is remembered.
+    // Without storage, the page is not stored.
   }
 }
 
-/** Another site cannot write here, but an earlier version might have written other fields. */
+/** True if stored data is an entry. An earlier version of the console can have stored other fields. */
 function isEntry(value: unknown): value is Entry {
   const { title, detail, href } = (value ?? {}) as Partial<Record<string, unknown>>;
   const isText = (each: unknown) => typeof each === 'string';
@@ -192,7 +192,7 @@ export function useFound(text: string): { readonly entries: readonly Entry[]; re
         repeats += 1;
         if (!results.complete && repeats < mostRepeats) timer = setTimeout(search, againMs);
       } catch {
-        // The entries of the console stay; the next key repeats the search.
+        // The dialog still shows the entries of the console, and the next typed character repeats the search.
       }
     };
     let timer = setTimeout(search, typingMs);
@@ -203,7 +203,7 @@ export function useFound(text: string): { readonly entries: readonly Entry[]; re
   }, [q]);
   const { results } = found.value ?? {};
   const isCurrent = q === '' || found.value?.q === q;
-  // While a key is typed, earlier results that still fit stay.
+  // While the reader types, earlier results that still match are shown.
   const items = q === '' ? [] : (results?.items ?? []);
   return {
     entries: items.map((result) => createEntry(result, place, query)),

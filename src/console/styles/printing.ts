@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 export const printing = signal(false);
 
-/** Lays the page out for paper while it is printed: charts are redrawn, and tables have all of their rows. */
+/** Prepares the page for printing: charts are redrawn in the width of the paper, and tables render all rows. */
 export function startPrinting(): void {
   const paper = matchMedia('print');
   const set = (isPrinting: boolean) => {

@@ -1,2 +1,2 @@
-/** Key under which the browser stores the chosen theme. */
+/** Key of the chosen theme in the storage of the browser. */
 export const themeKey = 'flagmeter-theme';

@@ -15,7 +15,7 @@ const units = [
   ['second', second],
 ] as const;
 
-/** Times within this distance are shown as relative times, and other times as dates. */
+/** Times up to this distance are shown as relative times, and other times as dates. */
 const relativeMs = 15 * day;
 
 function createNumberFormats(locale: string | undefined) {
@@ -31,13 +31,13 @@ function createNumberFormats(locale: string | undefined) {
   };
   return {
     full: (value: number) => full.format(value),
-    /** Short: `4.1M`. */
+    /** Short number: `4.1M`. */
     compact,
-    /** Short, for a label of an axis: `20k`. */
+    /** Short number for the label of an axis: `20k`. */
     tick: compactNumbers(locale, false),
     /** A fraction of 1: `40%`, and `4.2%` below a tenth. Only 0 is `0%`, and only 1 is `100%`. */
     percent,
-    /** A part of a whole: `40%`; a dash if the whole is 0. */
+    /** One number as a share of another: `40%`; a dash if the other number is 0. */
     rate: (part: number, whole: number) => (whole === 0 ? '–' : percent(part / whole)),
     /** A measured value and its unit: `42.5 EUR`, `1.2M`; a dash without a value. */
     quantity: (value: number | undefined, unit?: string) =>
@@ -85,7 +85,7 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
   };
 }
 
-/** Formats ranges, with the year if they do not end in the current year. */
+/** Returns a function that formats ranges. The year is included if the range does not end in the current year. */
 function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
   return (from: Instant, to: Instant, now: Instant = Date.now()): string => {
     const start = new Date(from);
@@ -102,7 +102,7 @@ function createDurationFormats(locale: string | undefined, date: (at: Instant) =
       count,
     );
   return {
-    /** Relative time up to two weeks: `3 minutes ago`, `now`; then the date. */
+    /** Relative time up to two weeks: `3 minutes ago`, `now`. Otherwise, the date. */
     relative(at: Instant, now: number): string {
       const distance = new Date(at).getTime() - now;
       const size = Math.abs(distance);
@@ -136,21 +136,21 @@ export let format = createFormats();
 
 export const browserZone = format.zone;
 
-/** Changes the time zone. What is on the page has to be rendered again. */
+/** Changes the time zone. The caller must render the page again. */
 export function formatIn(timeZone: string): void {
   if (format.zone !== timeZone) format = createFormats(undefined, timeZone);
 }
 
-/** Senders are recorded by periods of this length, ms. */
+/** Duration of the periods in which senders are recorded, ms. */
 export const periodMs = 600_000;
 
-/** The time since a period. A period is current until its end. @param start Unix ms */
+/** Formats the time since a period. Until its end, a period counts as now. @param start Unix ms */
 export function seenText(start: number, now: number): string {
   const end = start + periodMs;
   return now < end ? 'in the last 10 minutes' : format.relative(end, now);
 }
 
-/** A count and its noun: `plural(1, 'flag')` is `1 flag`. */
+/** Formats a number with its noun: `plural(1, 'flag')` is `1 flag`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${format.full(count)} ${count === 1 ? one : many}`;
 }

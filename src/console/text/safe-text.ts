@@ -4,9 +4,9 @@ import { replaceDirectional } from '../../contract/escaping.ts';
 const textAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;
 
 /**
- * Shows characters that change the direction of text as U+FFFD in all texts of the console. Otherwise a sender's name
- * could pass for another one, or reverse the text after it. Form fields keep their values, so that a name is sent back
- * unchanged.
+ * Shows characters that change the direction of text as U+FFFD in all texts of the console. With such characters, a
+ * sender's name could look like another name, or reverse the text after it. Form fields keep their values, so that
+ * names are sent back unchanged.
  */
 export function showSafeText(): void {
   const before = options.vnode;

@@ -13,7 +13,7 @@ export type Column<Row> =
       readonly of?: (row: Row) => unknown;
     };
 
-/** The names of the fields of a row, and of the fields of an object in it: `actor.name`. */
+/** Names of the fields of a row, and paths to fields of an object in the row, such as `actor.name`. */
 export type Path<Row> = {
   [Name in keyof Row & string]: Row[Name] extends readonly unknown[] | null
     ? Name
@@ -26,7 +26,7 @@ export type ColumnsOf<Schema extends TSchema> = Columns<Static<Schema>>;
 
 export type AnyColumns = Readonly<Record<string, Column<never>>>;
 
-/** Returns a column as an object, with the default of `of`. */
+/** Converts a column to an object with a function `of`. */
 export function wholeColumn<Row>(path: string, column: Column<Row>) {
   const value = (row: Row) =>
     path.split('.').reduce<unknown>((object, field) => (object as Record<string, unknown>)[field], row);

@@ -1,7 +1,7 @@
 import type { Field, FieldValue, Operand, Option } from '../shapes/option.ts';
 import type { AnyColumns } from './column.ts';
 
-/** Identification of the items of a list. */
+/** Fields that identify the items of a list. */
 export interface ItemIdentity {
   readonly one: string;
   /** The field that is unique to each item. */
@@ -25,7 +25,7 @@ export interface Resource extends ItemIdentity {
   readonly inRows?: true;
   /** Number of items listed without `--limit`; by default all. */
   readonly defaultLimit?: number;
-  /** True if the client rejects a name that another item of the team has. The API accepts equal names. */
+  /** True if the client rejects the name of another item of the team. The API accepts equal names. */
   readonly oneOfAName?: true;
   readonly create?: Creation;
   readonly update?: Change;
@@ -34,7 +34,7 @@ export interface Resource extends ItemIdentity {
 }
 
 export interface Creation {
-  /** The word of the command; by default `create`. */
+  /** Name of the command; by default `create`. */
   readonly word?: string;
   /** By default the field `name` of the body. */
   readonly operand: Operand & FieldValue;
@@ -51,17 +51,17 @@ export interface Secret {
   readonly where?: Readonly<Record<string, unknown>>;
 }
 
-/** A change of an item. Missing fields stay unchanged. */
+/** A change of an item. Fields that are not sent remain unchanged. */
 export interface Change {
   readonly fields: readonly Field[];
-  /** Fields that are sent unchanged if they are missing, because the request replaces the whole item. */
+  /** Fields whose current values are sent if they are not given, because the request replaces the whole item. */
   readonly whole?: readonly string[];
 }
 
 export interface Removal {
-  /** The word of the command; by default `delete`. */
+  /** Name of the command; by default `delete`. */
   readonly word?: string;
-  /** Data that a deletion removes together with the item. The confirmation question names this data. */
+  /** Data that a deletion removes together with the item. The confirmation prompt mentions this data. */
   readonly loses?: string;
 }
 
@@ -71,14 +71,12 @@ export interface Action {
   readonly summary: string;
   readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
-  /**
-   * A field that is `null` unless the item has a successor of the same name. The name then stands for the successor.
-   */
+  /** A field that is set if the item has a successor of the same name. The name then refers to the successor. */
   readonly replaced?: string;
-  /** Segments below the path of the item. `--delivery` stands for the value of that option. */
+  /** Segments below the path of the item. The segment `--delivery` is replaced by the value of that option. */
   readonly path: readonly string[];
   readonly method?: 'GET' | 'DELETE';
-  /** Path of the list that contains the result, which is read and shown after its first attempt. */
+  /** Path of the list with the result of the action. The client waits for the first attempt, and shows it. */
   readonly follow?: readonly string[];
   readonly columns?: AnyColumns;
   readonly most?: number;

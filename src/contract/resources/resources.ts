@@ -389,7 +389,7 @@ const identityProviders = resource({
   actions: [{ word: 'test', summary: 'Test the connection to an identity provider', path: ['test'] }],
 });
 
-/** The resources, by their word in the client. */
+/** The resources by their names in the client. */
 export const resources = {
   apps,
   keys,

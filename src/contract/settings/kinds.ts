@@ -1,6 +1,6 @@
 import Type, { type TSchemaOptions } from 'typebox';
 
-/** 0 to 65535. */
+/** Matches a port number, 0 to 65535. */
 const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[1-5]\\d{4}|0*\\d{1,4})';
 
 export function address(description: string, options: TSchemaOptions = {}) {
@@ -28,7 +28,7 @@ export function url(description: string, defaultText: string) {
 /** The first segments of the service's own paths. */
 const ownPaths = 'api|apps|connect|console|healthz|metrics|readyz|settings|swagger|Metrics\\.Metrics|Usage\\.Usage';
 
-/** The beginning of a URL's path. */
+/** A prefix of the path of URLs. */
 export function path(description: string) {
   return Type.String({
     group: 'Addresses',
@@ -52,7 +52,7 @@ export function whole(
   return Type.Integer({ group, value: 'N', description, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
-/** A number of bytes, also in the form 64KiB, 5MiB or 1GiB. */
+/** A number of bytes, which can have the form 64KiB, 5MiB or 1GiB. */
 export function bytes(
   group: string,
   description: string,

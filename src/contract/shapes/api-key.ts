@@ -79,7 +79,7 @@ const example = {
 export const ApiKey = shape('ApiKey', fields, example);
 export type ApiKey = Static<typeof ApiKey>;
 
-/** Settings that are stored and returned exactly as the request sent them. */
+/** Settings that are stored and returned without conversion. */
 export const plainKeySettings = ['name'] as const;
 export type PlainKeySettings = StoredFields<ApiKey, typeof plainKeySettings>;
 

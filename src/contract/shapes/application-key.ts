@@ -5,7 +5,7 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
   description: 'Frontend and Mobile keys are for browsers and apps, and are public. A Backend key is secret.',
 });
 
-/** The remedy for an adopted token, which cannot be rotated. */
+/** Instruction for the replacement of an adopted token, which cannot be rotated. */
 export const replacement =
   'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
 

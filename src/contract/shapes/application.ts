@@ -72,7 +72,7 @@ export const Application = shape(
 );
 export type Application = Static<typeof Application>;
 
-/** Settings that are stored and returned exactly as the request sent them. */
+/** Settings that are stored and returned without conversion. */
 export const plainApplicationSettings = ['name', 'allowedOrigins', 'acceptClientIdentities', 'rate', 'burst'] as const;
 export type PlainApplicationSettings = StoredFields<Application, typeof plainApplicationSettings>;
 

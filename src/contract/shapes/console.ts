@@ -14,16 +14,18 @@ export interface ConsoleSettings {
 }
 
 /**
- * Response of `GET /console/session`. `user` is `null` if nobody is signed in. A browser would log a 401 as an
- * error.
+ * Response of `GET /console/session`. `user` is `null` if nobody is signed in. The status is not 401, because a browser
+ * would log a 401 as an error.
  */
 export interface SignedIn {
   readonly user: SignedInUser | null;
-  /** Time when the session expires unless the user acts before. */
+  /** Time when the session expires unless the user is active before. */
   readonly expiresAt: string | null;
 }
 
-/** Response of `DELETE /console/session` if the user must also sign out of an identity provider; otherwise empty. */
+/**
+ * Response of `DELETE /console/session` if the user must also sign out at an identity provider; otherwise, it is empty.
+ */
 export interface SignedOut {
   readonly continueAt: string;
 }

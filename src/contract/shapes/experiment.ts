@@ -21,7 +21,7 @@ import {
 import { createFields, newName, option } from './option.ts';
 import { exampleOwned, Owner } from './owner.ts';
 
-/** The states of an experiment, in the order of lists. */
+/** The states of an experiment, in the order in which lists show them. */
 export const experimentStates = ['running', 'planned', 'finished', 'stopped'] as const;
 export type ExperimentState = (typeof experimentStates)[number];
 
@@ -205,7 +205,7 @@ export const Experiment = shape(
 );
 export type Experiment = Static<typeof Experiment>;
 
-/** Settings that are stored and returned exactly as the request sent them. */
+/** Settings that are stored and returned without conversion. */
 export const plainPlanSettings = ['name', 'hypothesis', 'base', 'users', 'metric', 'direction', 'guardrails'] as const;
 export type PlainPlanSettings = StoredFields<Experiment, typeof plainPlanSettings>;
 

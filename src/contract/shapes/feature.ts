@@ -164,7 +164,7 @@ export const Feature = shape(
 );
 export type Feature = Static<typeof Feature>;
 
-/** Settings that are stored and returned exactly as the request sent them. */
+/** Settings that are stored and returned without conversion. */
 export const plainFeatureSettings = ['description', 'archived', 'permanent'] as const;
 export type PlainFeatureSettings = StoredFields<Feature, typeof plainFeatureSettings>;
 
@@ -179,7 +179,7 @@ const EnvironmentSight = Type.Object({
   variants: Type.Array(VariantSight, { description: 'Variants seen in the environment, by name.' }),
 });
 
-/** A feature with the fields that are too long for a list. */
+/** A feature with all its fields. Lists omit the long fields. */
 export const FeatureDetail = shape(
   'FeatureDetail',
   {

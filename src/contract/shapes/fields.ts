@@ -1,12 +1,12 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
-/** Options of a TypeBox schema that only the document reads. */
+/** Options of a TypeBox schema that are used in the OpenAPI document only. */
 export interface DocumentOptions {
-  /** Name of the component that describes the schema once in the document. */
+  /** Name of the component in which the OpenAPI document describes the schema. */
   readonly component?: string;
   /**
-   * Added to the schema in the document, for checks that the schema does not express. With a `component`, replaces the
-   * schema.
+   * JSON Schema that is added to the schema in the document, for checks that the schema does not express. With a
+   * `component`, it replaces the schema.
    */
   readonly documented?: object;
   readonly example?: unknown;
@@ -15,7 +15,7 @@ export interface DocumentOptions {
 export const text = (description: string) => Type.String({ description });
 export const boolean = (description: string) => Type.Boolean({ description });
 export const number = (description: string) => Type.Number({ description });
-/** An integer from 0. */
+/** A non-negative integer. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 /** A time in UTC, as formatted by the service. */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
@@ -41,11 +41,11 @@ export const day = (description: string) => Type.String({ format: 'date', descri
 export const interval = (description: string) =>
   Type.Unsafe<[low: number, high: number]>({ ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), description });
 
-/** The fields of a change, all of them optional. */
+/** Makes all fields optional, for the body of a change. */
 export const optional = <Properties extends TProperties>(properties: Properties) =>
   Type.Partial(Type.Object(properties)).properties;
 
-/** The example of a shape. */
+/** Returns the example of a shape. */
 export const getExample = <Schema extends TSchema>(schema: Schema) =>
   (schema as DocumentOptions).example as Static<Schema>;
 
@@ -57,7 +57,7 @@ export function name(description?: string) {
 /** A character class that excludes control characters. */
 export const printable = '[^\\u0000-\\u001f\\u007f-\\u009f]';
 
-/** Options of a schema whose values are names. */
+/** Options of a schema for names. */
 export const Name = {
   documented: {
     component: 'Name',
@@ -70,7 +70,7 @@ export const Name = {
   },
 } satisfies DocumentOptions;
 
-/** Options of a schema whose values are RFC 3339 times. */
+/** Options of a schema for RFC 3339 times. */
 export const Time = {
   documented: {
     component: 'Time',
@@ -81,7 +81,7 @@ export const Time = {
   },
 } satisfies DocumentOptions;
 
-/** An object of a response, with its name and example for the document. */
+/** Declares an object of a response, with its name and example for the OpenAPI document. */
 export function shape<Properties extends TProperties>(
   component: string,
   properties: Properties,
@@ -90,7 +90,7 @@ export function shape<Properties extends TProperties>(
   return Type.Object(properties, { component, example });
 }
 
-/** The object of a request body. An unknown field is refused, because it might be a misspelling. */
+/** Declares the object of a request body. Unknown fields are rejected, because they might be misspellings. */
 export function bodyShape<Properties extends TProperties>(
   component: string,
   properties: Properties,
@@ -114,12 +114,12 @@ export const exampleIds = {
 
 export type DeepReadonly<T> = { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
-/** Some fields of a resource, as a record stores them. */
+/** The type of some fields of a resource, as a record stores them. */
 export type StoredFields<Resource, Names extends readonly (keyof Resource)[]> = DeepReadonly<
   Pick<Resource, Names[number]>
 >;
 
-/** Returns the named fields of a record. */
+/** Returns an object with some fields of a record. */
 export function pick<Row, const Names extends readonly (keyof Row)[]>(
   row: Row,
   names: Names,

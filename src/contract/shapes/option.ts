@@ -19,7 +19,7 @@ export interface Option {
   readonly excludes?: readonly string[];
 }
 
-/** Conversions of the text of an option to the value of a field. */
+/** Names of the conversions from the text of an option to the value of a field. */
 export type Reading =
   | 'boolean'
   | 'number'
@@ -32,9 +32,9 @@ export type Reading =
   | 'owner'
   | 'secretFile'
   | 'jsonFile'
-  /** Words with hyphens, which the API writes with underscores. */
+  /** A text with hyphens, which are sent as underscores. */
   | 'underscored'
-  /** A switch for an empty list. */
+  /** A switch that sends an empty list. */
   | 'none'
   | 'set';
 
@@ -64,19 +64,22 @@ export interface Operand {
   readonly optional?: true;
 }
 
-/** Declares an option. @param usage name and placeholder of the value: `name NAME`; a name alone is a switch */
+/**
+ * Declares an option. @param usage name and placeholder of the value: `name NAME`; an option without a placeholder is a
+ * switch
+ */
 export function option<More extends Partial<Field>>(usage: string, description: string, more?: More): Field & More {
   const [name = '', value] = usage.split(' ');
   return { name, ...(value && { value }), description, ...more } as Field & More;
 }
 
-/** The forms of a time, in descriptions and messages. */
+/** Accepted forms of a time, for descriptions and messages. */
 export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00Z';
 
-/** The forms of a time in the future. */
+/** Accepted forms of a time in the future. */
 export const laterForms = '90d or 24h from now, 2026-01-31, or 2026-01-31T12:00:00Z';
 
-/** Returns the options of the time range of a list or report. @param usual default of the start */
+/** Returns the options of the time range of a list or report. @param usual default of the range's start */
 export function rangeOptions(usual: string): readonly [Field, Field] {
   return [
     option('from TIME', `Start: ${timeForms}`, { more: `default: ${usual}`, as: 'time' }),
@@ -88,7 +91,7 @@ export const teamOption = option('team TEAM', 'Team: id or name', { more: 'defau
 
 export const newName = option('name NAME', 'New name');
 
-/** The options of each field of a body. `null`: the client does not set this field by an option. */
+/** The options of each field of a body. `null` if the client has no option for the field. */
 export type BodyOptions<Body extends TObject> = {
   readonly [Name in keyof Static<Body>]-?: Field | readonly Field[] | null;
 };
@@ -135,7 +138,7 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Returns the JSON types of a schema, and the allowed texts if the schema lists them. */
+/** Returns the JSON types of a schema, and the allowed texts if the schema is an enumeration. */
 function describeSchema(schema: JsonSchema): { types: ReadonlySet<string>; values?: readonly string[] } {
   const alternatives = schema.anyOf ?? [schema];
   const values = alternatives.flatMap((alternative) => alternative.enum ?? alternative.const ?? []);

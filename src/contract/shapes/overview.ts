@@ -31,7 +31,7 @@ const series = {
   viewed: byBucket('Views by bucket.'),
 };
 
-/** The previous range, and the part of the requested range that has the same length. */
+/** The previous range, and the part of the requested range with which it is compared. */
 const Before = Type.Object({
   ...span,
   ...totals,

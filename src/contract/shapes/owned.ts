@@ -13,8 +13,8 @@ export interface Me {
 }
 
 /**
- * True if an owner of a flag is me, one of my teams, or my e-mail address as text. CODEOWNERS names people and teams as
- * a code host does, so `@ada` also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.
+ * True if an owner of a flag is the user, a team of the user, or the user's e-mail address as text. CODEOWNERS contains
+ * names of a code host, so `@ada` also matches ada@shop.example, and `@shop/checkout` a team named Checkout.
  */
 export function isMine({ owners }: Pick<OwnedItem, 'owners'>, { id, email, teams }: Me): boolean {
   const mine = new Set([email, email && `@${email.split('@')[0]}`].map((text) => text?.toLowerCase()));

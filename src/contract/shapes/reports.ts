@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { count, list, number, oneOf, shape, text, time } from './fields.ts';
 import { kind } from './metric.ts';
 
-/** Nodes that `completeThrough` does not cover. */
+/** Nodes whose counts `completeThrough` might not cover. */
 export const mayBeCounting = list(
   text('Name of a node, followed by the id of its directory if several nodes have the name.'),
   'Nodes that stopped cleanly. If such a node has restarted without reaching PostgreSQL, its counts might be missing. Absent if there are no such nodes.',
@@ -31,7 +31,7 @@ const counts = {
   uniqueUsers: count('Distinct users in all UTC days that overlap the range. The estimate has an error of about 2 %.'),
 };
 
-/** A point of a series. `items` is redundant, but linters require it. */
+/** A point of a series. `items` adds no information, but linters require it. */
 export function point<Point extends readonly number[]>(...values: readonly TSchema[]) {
   const { length } = values;
   const items = { type: 'number' };

@@ -37,7 +37,7 @@ const example = {
 export const SignInClient = shape('SignInClient', fields, example);
 export type SignInClient = Static<typeof SignInClient>;
 
-/** Settings that are stored and returned exactly as the request sent them. */
+/** Settings that are stored and returned without conversion. */
 export const plainClientSettings = ['name', 'redirectUris'] as const;
 export type PlainClientSettings = StoredFields<SignInClient, typeof plainClientSettings>;
 

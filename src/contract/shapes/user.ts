@@ -124,7 +124,7 @@ export const UserPatch = bodyShape(
 );
 export type UserPatch = Static<typeof UserPatch>;
 
-/** The option of a role, for users and API keys. */
+/** The option `--role` of commands for users and API keys. */
 export const roleOption = option('role ROLE', `Role: ${roles.join(', ')}`);
 const passwordFile = { file: true, as: 'secretFile' } as const;
 

@@ -13,7 +13,7 @@ const exampleSender = {
   lastAt: exampleTime,
 } as const;
 
-/** A browser, app or server that has checked a feature. */
+/** A program (browser, app or server) that has checked a feature. */
 const Sender = shape(
   'Sender',
   {

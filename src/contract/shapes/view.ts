@@ -13,7 +13,7 @@ import {
 } from './fields.ts';
 import { createFields, newName, option } from './option.ts';
 
-/** The pages of an environment whose choices can be saved. */
+/** Pages of an environment whose filters and order can be saved as a view. */
 const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
 export type ViewPage = (typeof viewPages)[number];
 

@@ -25,7 +25,7 @@ export class BodyInbox {
   #complete = false;
   #paused = false;
   #reader: Reader | undefined;
-  /** Refusal of a body that was not read yet. */
+  /** Refusal of the body, if the handler had not read the body yet. */
   #refusal: Error | undefined;
 
   constructor(tap: Tap) {

@@ -51,8 +51,8 @@ export function openDescriptors(): Descriptors | undefined {
 }
 
 function createSocketReader(libc: Libc) {
-  // Each array has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when its buffer
-  // is created later.
+  // Each array gets an ArrayBuffer of its own. Otherwise JavaScriptCore moves the bytes of a small array when its
+  // buffer is first used.
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
   const info = new Uint32Array(new ArrayBuffer(256));
@@ -60,7 +60,7 @@ function createSocketReader(libc: Libc) {
   const lengthAt = ptr(length);
   const infoAt = ptr(info);
 
-  /** Returns the local port of a socket; 0 once its connection is closed. */
+  /** Returns the local port of a socket; 0 after its connection was closed. */
   const readPort = (descriptor: number): number | undefined => {
     length[0] = address.length;
     if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
@@ -84,7 +84,7 @@ function createSocketReader(libc: Libc) {
   return { readPort, readSender, readPeer };
 }
 
-/** Lists the open files, which takes a free descriptor. Without one, every number below the limit is open. */
+/** Lists the open files, which needs a free descriptor. If none is free, every number below the limit is open. */
 function openFiles(limit: number): number[] {
   try {
     return withReserve(() => readdirSync('/proc/self/fd')).map(Number);

@@ -66,10 +66,10 @@ async function serve(
       port: own,
       ...(pair && { tls: { ...pair, ciphers: cipherSuites } }),
       development: false,
-      // Outside development mode Bun would share the port with any other listener. With TLS it must be shared: renewed files
-      // need a new listener on the same port, because `reload` ignores `tls`.
+      // Outside development mode, Bun shares the port with any other listener by default. With TLS the port must be
+      // shared, because `reload` ignores `tls`: renewed files need a new listener on the same port.
       reusePort,
-      // We enforce both limits: Bun would respond with 413 without a body, or not at all.
+      // This engine enforces the size limit itself. Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun closes connections that neither send 16 kB a second nor complete the body within this time.
       idleTimeout: 30,
@@ -82,7 +82,7 @@ async function serve(
   }
 }
 
-/** Stops the server. Bun closes idle connections immediately, and each busy connection after its response. */
+/** Stops the server. Bun closes idle connections immediately, and a busy connection after its response. */
 async function stop(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.stop(true), graceMs);
   await server.stop();
@@ -112,7 +112,7 @@ function respondWith({ status, headers, body }: HttpResponse, common: Headers): 
   return response;
 }
 
-/** Responds in chunks. Bun pulls a chunk when the socket has room, and closes a connection after its idle timeout. */
+/** Responds in chunks. Bun pulls a chunk when the socket has room. After its idle timeout, it closes the connection. */
 function respondInChunks(
   { method }: BunRequest,
   response: HttpResponse,
@@ -134,7 +134,7 @@ function respondInChunks(
         controller.close();
       } catch {
         chunks.stop();
-        controller.error(undefined); // Bun resets the connection; it would print an error.
+        controller.error(undefined); // Bun resets the connection. It would print any other value as an error.
       }
     },
     cancel: () => chunks.stop(),
@@ -148,7 +148,7 @@ function withCookies({ headers, cookies = [] }: HttpResponse): Headers {
   return all;
 }
 
-/** Sends the whole response, and closes the connection, without a reset, when the client has stopped sending. */
+/** Sends the whole response. Closes the connection when the client has stopped sending, so that it is not reset. */
 function respondAndClose(response: HttpResponse, rest: BodyReader, deadlines: BodyDeadlines): Response {
   const { status, body } = response;
   const headers = withCookies(response);
@@ -179,16 +179,16 @@ async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> 
   stop();
 }
 
-/** @param path `undefined` if Bun has resolved the sent path to another one */
+/** @param path path as sent; `undefined` if Bun has resolved it to another path */
 type RawHandler = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
 
-/** Maximum number of segments, more than any route has. Bun has no pattern for any number of segments. */
+/** Maximum number of segments of a pattern, more than any route has. Bun's patterns have a fixed number of segments. */
 const maxSegments = 12;
 
 /**
- * Maps Bun's routes to the handler, with the path as sent. Bun resolves `\`, `.` and `..` in the URL that a handler
- * receives, but matches its routes first. The match therefore reveals the sent path. A fixed route matches only its own
- * path, and a pattern captures the path in its parameters.
+ * Returns Bun routes that call the handler with the path as sent. Bun resolves `\`, `.` and `..` in the URL that a
+ * handler receives, but matches its routes before that. The matching route therefore reveals the sent path. A fixed
+ * route matches only its own path, and a pattern captures the segments in its parameters.
  */
 function routesFor(fixed: readonly string[], handle: RawHandler) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
@@ -209,7 +209,7 @@ function sentPath({ url, params }: RawRequest): string | undefined {
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
 }
 
-/** Returns the path of a URL without a matching pattern; `undefined` if Bun has resolved the path. */
+/** Returns the path of a URL that matches no pattern; `undefined` if Bun has resolved the path. */
 function strayPath(url: string): string | undefined {
   const path = readPath(url);
   const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
@@ -221,7 +221,7 @@ function readPath(url: string): string {
   return url.slice(pathStart(url), queryAt < 0 ? url.length : queryAt);
 }
 
-/** Returns the position of the path. Bun returns only the path if the Host header is unusable. `new URL` is slow. */
+/** Returns the position of the path in a URL. If the Host header is unusable, Bun's URL is only a path. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
 }
@@ -256,7 +256,7 @@ class BunRequest implements Request {
     this.#contentLength = this.header('content-length');
   }
 
-  /** Refuses heads that Bun accepts, although proxies could read them differently. */
+  /** Returns the refusal of a head that Bun accepts, but that a proxy could read differently. */
   fault(): Refusal | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
@@ -342,7 +342,7 @@ async function collect(
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);
 }
 
-/** Handles a failed read, which means that the connection failed. */
+/** Reports a failed read as a disconnected client. */
 function gone(): never {
   throw new DisconnectError();
 }

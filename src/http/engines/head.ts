@@ -6,9 +6,9 @@ const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 
 const digits = /^\d+$/;
 
-/** Headers as sent that determine the host and the end of a request. Repeated headers are joined with a comma. */
+/** Headers, as sent, that determine the host and the end of a request. Repeated headers are joined with a comma. */
 interface FramingHeaders {
-  /** Host header. Only HTTP/1.0 may omit it; the HTTP engines check that. */
+  /** Host header. Only HTTP/1.0 requests may omit it, which the HTTP engines check. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding?: string | undefined;
@@ -36,12 +36,12 @@ export const resolvable = new Refusal('invalid_path', 'Send a path without . and
  */
 const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
-/** True if a path is unambiguous. Proxies decide by the sent path, so it must not resolve to another path. */
+/** True if a path is unambiguous. Proxies decide by the sent path, so the path must not resolve to another path. */
 export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }
 
-/** True if a resolved path was unambiguous as sent. @param sent the sent segments, percent-decoded, in order */
+/** True if a path was unambiguous before Bun resolved it. @param sent the sent segments, percent-decoded, in order */
 export function wasPlainPath(path: string, sent: readonly string[]): boolean {
   if (!isPlainPath(path)) return false;
   const segments = path.split('/').slice(1);

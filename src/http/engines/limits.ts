@@ -5,13 +5,13 @@ import type { ByteBudget } from '../types.ts';
 export const maxHead = 16 * 1024;
 
 /**
- * Maximum declared length of a body that only the HTTP engine's idle timeout limits. At 4 kB/s such a body takes 16 s.
+ * Maximum declared length of a body for which the HTTP engine's idle timeout suffices. At 4 kB/s it takes 16 s.
  */
 export const briefBody = 64 * 1024;
 
 /**
- * Idle time and bytes after which the connection of a refused body is closed. Closing the connection while the client
- * is writing would reset it, and the response could be lost (RFC 9112 §9.6).
+ * Idle time and bytes after which the connection of a refused body is closed. Closing a connection while the client is
+ * still sending would reset it, and the response could be lost (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
@@ -31,7 +31,7 @@ export interface ArrivingBody {
   giveUp(): void;
 }
 
-/** Seconds allowed for every body, and bytes that add another second. Honest clients send at least 4 kB/s. */
+/** Seconds allowed for any body, and number of received bytes that allow one more second. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
@@ -75,7 +75,7 @@ export class BodyDeadlines {
   }
 }
 
-/** Charge of one body against a budget. Only received bytes are charged. Small bodies are not charged. */
+/** Bytes that one body charges to a budget. Only received bytes are charged. Small bodies are not charged. */
 export class Charge {
   readonly #budget: ByteBudget | undefined;
   #bytes = 0;
@@ -91,7 +91,7 @@ export class Charge {
     this.#bytes = length;
   }
 
-  /** Leaves the charge in place. The reader of the complete body releases it. */
+  /** Leaves the charge to the reader of the complete body, who releases it. */
   handOver(): void {
     this.#bytes = 0;
   }

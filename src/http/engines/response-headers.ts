@@ -2,7 +2,7 @@ import type { HttpResponse } from '../types.ts';
 
 export type DefaultHeaders = Readonly<Record<string, string>>;
 
-/** Returns headers of all responses, which disable content sniffing in browsers. @param own headers of this listener */
+/** Returns the headers of all responses. They disable content sniffing in browsers. @param own headers of a listener */
 export function defaultHeaders(own: DefaultHeaders = {}): DefaultHeaders {
   return { 'x-content-type-options': 'nosniff', ...own };
 }

@@ -7,7 +7,7 @@ export async function loadHttpEngine(): Promise<HttpEngine> {
   return (await import('./uws.ts')).uwsEngine;
 }
 
-/** Returns `undefined` on Node, which cannot list the connections of a process. */
+/** Returns access to the descriptors; `undefined` on Node, which cannot list the connections of a process. */
 export async function loadDescriptors(): Promise<Descriptors | undefined> {
   if (process.versions['bun'] === undefined) return undefined;
   return (await import('./bun-descriptors.ts')).openDescriptors();

@@ -6,7 +6,7 @@ import { framingFault, isPlainPath, resolvable } from './head.ts';
 import { type ArrivingBody, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
 import { type DefaultHeaders, oneLine, withHeaders } from './response-headers.ts';
 
-/** Functions of uWebSockets.js in use. The package is optional, and its own types lack some of them. */
+/** The functions of uWebSockets.js that this engine uses. The package is optional, and its types lack some of them. */
 export interface Uws {
   App(): App;
   SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): App;
@@ -33,7 +33,7 @@ interface UwsRequest {
 interface UwsResponse {
   onAborted(handler: () => void): void;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void;
-  /** @returns false if earlier data still waits for the client */
+  /** @returns false if data is still waiting for the client */
   write(chunk: Uint8Array): boolean;
   /** Called when the client has read the data. */
   onWritable(handler: (offset: number) => boolean): void;
@@ -48,7 +48,7 @@ interface UwsResponse {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
-/** Number of body bytes that restart the 10 s after which uWebSockets.js closes a connection. */
+/** Number of body bytes that restart the idle timeout of uWebSockets.js, which is 10 s. */
 const bytesPerIdleTime = 8 * 1024;
 
 /** Length of the write buffer of uWebSockets.js. */
@@ -138,7 +138,7 @@ export class UwsExchange implements Request, ArrivingBody {
     this.#headers.set(name, joined);
   }
 
-  /** Refuses heads that uWebSockets.js accepts: long heads, and heads that a proxy could read differently. */
+  /** Returns the response to an invalid head that uWebSockets.js accepts: a long or ambiguous head. */
   #fault(): HttpResponse | undefined {
     if (this.#headBytes > maxHead) return { status: 431 };
     const refusal = isPlainPath(this.path)
@@ -185,14 +185,14 @@ export class UwsExchange implements Request, ArrivingBody {
     }
   }
 
-  /** Sends a response in chunks. Breaks the connection if a chunk fails. */
+  /** Sends a response in chunks. Closes the connection if a chunk fails. */
   async #sendChunks({ status, headers, cookies }: HttpResponse, chunks: BodyChunks): Promise<void> {
     const head = { status, ...(headers && { headers }), ...(cookies && { cookies }) };
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
-      // Set once: uWebSockets.js restores this handler after each call, and would overwrite a handler set during the
-      // call.
+      // Set only once, because uWebSockets.js restores the handler after each call. A handler that is set during the
+      // call would be lost.
       this.#res.onWritable(() => {
         this.#released();
         return true;
@@ -244,9 +244,9 @@ export class UwsExchange implements Request, ArrivingBody {
   }
 
   /**
-   * Sends the response and closes immediately, because uWebSockets.js would handle the following bytes as a request.
-   * uWebSockets.js parses all input before it writes, unless a chunk exceeds its buffer. The response is therefore
-   * padded with spaces.
+   * Sends the response and closes immediately, because uWebSockets.js would handle the following bytes as a request. It
+   * parses all input before it writes, unless a chunk exceeds its write buffer. The response is therefore padded with
+   * spaces.
    */
   #respondAndClose({ body = '', ...head }: HttpResponse): void {
     this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -255,7 +255,7 @@ export class UwsExchange implements Request, ArrivingBody {
 
   /**
    * Sends the whole response, and closes the connection when the client has stopped sending. The response is one raw
-   * chunk, because `end` would close either immediately or never.
+   * chunk, because `end` would close the connection either immediately or never.
    */
   #respondAndDrain(response: HttpResponse): void {
     this.#res.cork(() => this.#res.writeStatus(encodeResponse(response)));
@@ -297,8 +297,8 @@ export class UwsExchange implements Request, ArrivingBody {
 }
 
 /**
- * Ends a response whose body is not sent. `endWithoutBody` gets no length: with a length it would wait for the body
- * indefinitely. The client closes the connection, or the server does when the listener closes.
+ * Ends a response whose body is not sent. `endWithoutBody` gets no length, because it would wait for a body of that
+ * length indefinitely. The client closes the connection, or the server closes it together with the listener.
  */
 function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));

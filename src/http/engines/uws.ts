@@ -41,7 +41,7 @@ function whyNot({ message }: Error): string {
 
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   if (tls === undefined) return uws.App();
-  readTls(tls); // Reports the reason of a failure, as uWebSockets.js does not.
+  readTls(tls); // Throws an error with the reason, which uWebSockets.js does not report.
   return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile, ssl_ciphers: cipherSuites });
 }
 
@@ -80,7 +80,7 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // The port is shared without this option, as renewing the TLS files requires.
+      // Without this option the port is shared. Renewing the TLS files requires a shared port.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }
@@ -90,8 +90,8 @@ class Server {
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         const cut = setTimeout(resolve, graceMs);
-        // uWebSockets.js writes the last response at the end of this event loop iteration. Closing its socket before
-        // would lose it.
+        // uWebSockets.js writes the last response at the end of this event loop iteration. If its socket were closed
+        // earlier, the response would be lost.
         this.#onIdle = () => {
           clearTimeout(cut);
           setImmediate(resolve);

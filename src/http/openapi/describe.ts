@@ -37,7 +37,7 @@ export function describeHost(host: Host, groups: readonly Group[]): Json {
   };
 }
 
-/** @param fixed further `components` */
+/** @param fixed `components` that do not come from endpoints */
 function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
@@ -223,7 +223,7 @@ function show(keyword: string, value: unknown, refer: Refer): Json {
   }
 }
 
-/** Describes a choice. A choice between texts becomes one `enum`, which client generators understand. */
+/** Describes an `anyOf`. Alternatives that are all texts become one `enum`, which client generators understand. */
 function showChoice(options: readonly object[], refer: Refer): Json {
   const texts = options.map((option) => (option as { const?: unknown }).const);
   if (texts.every((text) => typeof text === 'string')) return { type: 'string', enum: texts };
@@ -240,7 +240,7 @@ function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json
   return { additionalProperties: jsonSchema(values, refer) };
 }
 
-/** Returns a reference. It excludes `null`, so a nullable schema allows `null` in addition. */
+/** Returns a reference to a component. Components exclude `null`, so a nullable schema allows `null` in addition. */
 function reference(target: Json, { type, description }: { type?: unknown; description?: string }): Json {
   const words = description === undefined ? {} : { description };
   const nullable = Array.isArray(type) && type.includes('null');

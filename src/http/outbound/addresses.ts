@@ -18,8 +18,8 @@ const special4 = new IpNetworks([
 ]);
 
 /**
- * The public IPv6 range (RFC 4291 §2.4), and the special ranges in it. Everything outside is refused: loopback,
- * link-local and unique local addresses, and addresses that embed an IPv4 address (`::ffff:0:0/96`, `64:ff9b::/96`).
+ * The public IPv6 range (RFC 4291 §2.4), and the special ranges in it. All addresses outside the public range are
+ * refused: loopback, link-local and unique local addresses, and addresses that embed an IPv4 address.
  */
 const global6 = new IpNetworks(['2000::/3']);
 const special6 = new IpNetworks([
@@ -51,7 +51,7 @@ export function urlRule(allowPrivate: boolean): string {
 
 /**
  * Checks the URL itself. The addresses of its host are checked at each request.
- * @param allowPrivate true if private networks may be reached, also without TLS
+ * @param allowPrivate true if private networks are allowed, also without TLS
  * @throws {Refusal} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
@@ -67,7 +67,7 @@ export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): vo
   if (!isFit) throw new Refusal('invalid_body', `\`${field}\` ${urlRule(allowPrivate)}`);
 }
 
-/** True unless the URL itself shows that its host is not public. */
+/** False if the URL itself shows that its host is not public. */
 export function isOfInternet(url: URL): boolean {
   const address = addressIn(url);
   return address === undefined ? !/(^|\.)localhost\.?$/.test(url.hostname) : isPublic(address);
@@ -82,7 +82,7 @@ const tryMs = 2000;
 /**
  * Returns a function that queries the name servers of the machine. `getaddrinfo` would occupy a pool thread while a
  * name server does not respond, and delay commits, which use the same pool.
- * @param orSystem true to look up names in the hosts file, too, if the name servers do not know them
+ * @param orSystem true if names that the name servers do not know are also looked up in the hosts file
  */
 export function resolver(orSystem: boolean): Resolve {
   return async (name) => {
@@ -107,7 +107,7 @@ function whyNot(result: PromiseSettledResult<unknown>): string {
 /** Addresses that a client of the service may reach. */
 export interface Reach {
   readonly resolve: Resolve;
-  /** True if private networks may be reached, also without TLS. */
+  /** True if private networks are allowed, also without TLS. */
   readonly allowPrivate: boolean;
   /** Name of the option that allows private networks. */
   readonly allowedBy: string;
@@ -116,8 +116,8 @@ export interface Reach {
 export class PrivateAddress extends Error {}
 
 /**
- * Returns the addresses of a URL's host. Connect only to these addresses: a second lookup could return others.
- * @throws {Error} with a message for people if the host has no address, or a private one (`PrivateAddress`)
+ * Returns the addresses of a URL's host. Connect only to these, because a second lookup could return other addresses.
+ * @throws {Error} with a human-readable message if the host has no address; `PrivateAddress` if one is private
  */
 export async function addressesFor(url: URL, { resolve, allowPrivate, allowedBy }: Reach): Promise<readonly Address[]> {
   const own = addressIn(url);

@@ -14,7 +14,7 @@ export interface FetchRules extends Reach {
 
 type OutboundFailure = 'private_address' | 'timeout' | 'too_large' | 'redirect' | 'unreachable';
 
-/** Failure to get a usable response. The message is for people, and contains no text of the other service. */
+/** Failure to get a usable response. The message is human-readable and contains no text of the other service. */
 export class OutboundError extends Error {
   readonly code: OutboundFailure;
 
@@ -30,7 +30,7 @@ interface OutboundInit {
   readonly body?: URLSearchParams | Uint8Array | string | null | undefined;
 }
 
-/** Rejects with an `OutboundError`. */
+/** A `fetch` that rejects with an `OutboundError`. */
 export type OutboundFetch = (url: string | URL, init?: OutboundInit) => Promise<Response>;
 
 /**
@@ -122,26 +122,26 @@ interface OutboundRequest {
 }
 
 /**
- * Connects to a checked address without following redirects. Resolves once the response, or enough of it, has been
- * read. `fetch` would look the name up again.
+ * Connects to a checked address without following redirects. Resolves once the response was read, or `take` has
+ * returned false. `fetch` is not used, because it would look the name up again.
  */
 export async function exchange(url: URL, asked: OutboundRequest): Promise<IncomingMessage> {
   const { method, headers, body, addresses, signal, ca, take } = asked;
   const options = { method, headers, lookup: pinned(addresses), signal, agent: false, ca };
-  // Loaded on first use: most services start without it.
+  // Loaded on first use, because most services do not need it.
   const { request: begin } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
     const request = begin(url, options);
     request.on('error', reject);
     request.on('upgrade', (response, socket) => {
-      socket.destroy(); // The protocol was upgraded. Unless the socket is destroyed, no event would follow.
+      socket.destroy(); // After an upgrade, no further event comes unless the socket is destroyed.
       resolve(response);
     });
     request.on('response', (response) => {
       response.on('data', (chunk: Buffer) => {
         if (!take(chunk)) request.destroy();
       });
-      // The status is known, so later failures are ignored.
+      // The status is already known, so an error during the body is ignored.
       for (const event of ['end', 'error', 'close']) response.on(event, () => resolve(response));
     });
     request.end(body);

@@ -27,7 +27,7 @@ interface ForwardedHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Address of the connection. The main thread evaluates the headers of proxies. */
+  /** Address of the connection. The main thread evaluates the forwarding headers of proxies. */
   readonly connected: string;
   /** JSON of the header names and values. */
   readonly headers: string;
@@ -44,7 +44,7 @@ type BodyProgress =
 
 type ToThread = { readonly id: number } & (
   | ForwardedResponse
-  /** Requests the body. `free` belongs to its budget. */
+  /** Requests the body. `free` comes from its budget. */
   | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
   /** The budget of the body is used up. */
   | { readonly kind: 'refuse'; readonly failure: Failure }
@@ -132,7 +132,7 @@ export class Forwarder {
       ...(body !== undefined && { body }),
       ...(code !== undefined && { code }),
     };
-    // The HTTP engine closes the connection if it has refused the body before the response.
+    // A refusal of the body must reach the HTTP engine before the response, so that it closes the connection.
     if (exchange.refusal === undefined || exchange.reading === undefined) exchange.respond(response);
     else void exchange.reading.then(() => exchange.respond(response));
   }
@@ -170,7 +170,7 @@ export class Forwarder {
 
 type Responder = Pick<ListenOptions, 'dispatch' | 'findAddress'>;
 
-/** Dispatches the requests that a `Forwarder` forwards. If the port closes, the clients have disconnected. */
+/** Dispatches the requests that a `Forwarder` forwards. A closed port counts as a disconnect of all clients. */
 export class Receiver {
   readonly #port: MessagePort;
   readonly #listener: Responder;

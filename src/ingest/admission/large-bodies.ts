@@ -24,7 +24,7 @@ export class LargeBodies implements ByteBudget {
   held = 0;
   readonly #max: number;
   readonly #nextTurn: (callback: () => void) => unknown;
-  /** Callbacks that resume the waiting bodies, by sender, weighted by their bytes. */
+  /** Callbacks that resume the waiting bodies, by sender. The weight of a callback is the length of its body. */
   readonly #waiting = new RoundRobin<() => void>();
   /** Bytes processed in the current event loop iteration. */
   #begun = 0;
@@ -44,7 +44,7 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** Charges a body that the HTTP engine did not read. @throws {Refusal} `backpressure` */
+  /** Charges the budget for a body that the HTTP engine has not charged. @throws {Refusal} `backpressure` */
   hold({ length }: SizedBody): void {
     if (length > this.free) this.take(length);
   }
@@ -53,7 +53,7 @@ export class LargeBodies implements ByteBudget {
     if (length > this.free) this.give(length);
   }
 
-  /** @returns `undefined` for an immediate slot @throws {Refusal} `backpressure` if too much of the sender waits */
+  /** @returns `undefined` if a slot is free @throws {Refusal} `backpressure` if too many bytes of the sender wait */
   waitForSlot({ length }: SizedBody, sender: string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
     if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {

@@ -29,7 +29,7 @@ export class RateLimits {
   #rate = 0;
   #burst = 0;
 
-  /** @param rate tokens a second (0 for no limit) and @param burst bucket capacity of each application */
+  /** @param rate tokens a second; 0 for no limit @param burst bucket capacity of each application */
   constructor(rate: number, burst: number) {
     this.set(rate, burst);
   }
@@ -42,14 +42,14 @@ export class RateLimits {
 
   /**
    * Takes the tokens of one message.
-   * @param bytes of its body
+   * @param bytes length of its body
    * @returns 0 if the message can pass, else the seconds to wait
    */
   take(application: LimitedApplication, now: number, bytes: number): number {
     return this.#findBucket(application, now).take(now, tokensFor(bytes));
   }
 
-  /** Takes tokens even if there are too few, for a cost that is known only after the work was done. */
+  /** Takes tokens even if there are too few. Used for a cost that is known only after the work is done. */
   owe(application: LimitedApplication, now: number, tokens: number): void {
     this.#findBucket(application, now).owe(now, tokens);
   }
@@ -75,7 +75,7 @@ export class RateLimits {
     return fresh;
   }
 
-  /** Returns the limits of an application: the service's limits, unless its own limits are lower. */
+  /** Returns the lower of the application's own limits and the service's limits. */
   protected findLimits({ rate, burst }: LimitedApplication): EffectiveLimits {
     const own = { rate: rate ?? this.#rate, burst: burst ?? (rate === null ? this.#burst : rate * 2) };
     if (this.#rate === 0) return own;
@@ -85,9 +85,9 @@ export class RateLimits {
 }
 
 /**
- * A token bucket: at most `burst` tokens, and `rate` new ones a second. A request that costs more than the burst passes if the
- * bucket is full, and leaves a debt that is paid off first.
- * Time is passed in (monotonic milliseconds), so neither the bucket nor its tests need a timer.
+ * A token bucket. It holds at most `burst` tokens and gains `rate` tokens a second. A request that costs more than
+ * `burst` passes if the bucket is full. It leaves a debt, and nothing else passes until the debt is paid off. The
+ * caller passes the time (monotonic ms), so neither the bucket nor its tests need a timer.
  */
 export class TokenBucket {
   readonly rate: number;
@@ -103,7 +103,7 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes `cost` tokens. @returns 0, or the seconds until there are enough */
+  /** Takes `cost` tokens. @returns 0, or the seconds until there are enough tokens */
   take(now: number, cost = 1): number {
     const wait = this.wait(now, cost);
     if (wait === 0) this.#tokens -= cost;
@@ -116,7 +116,7 @@ export class TokenBucket {
     this.#tokens -= cost;
   }
 
-  /** Returns the seconds until there are enough tokens; 0 if there are. Takes nothing. */
+  /** Returns the seconds until there are enough tokens; 0 if there are enough now. Takes no tokens. */
   wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;
     const elapsed = Math.max(0, now - this.#filledAt);
@@ -129,7 +129,7 @@ export class TokenBucket {
 
 /**
  * Token buckets by key. Senders choose the keys, so at most `max` buckets are kept. The least recently used buckets are
- * evicted, because these buckets are the likeliest to be full again.
+ * evicted, because they are the most likely to be full again.
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
@@ -155,12 +155,12 @@ export class KeyedLimits {
     return this.#buckets.size;
   }
 
-  /** Returns the seconds until a key has enough tokens; 0 if it has. Takes nothing. */
+  /** Returns the seconds until a key has enough tokens; 0 if it has enough now. Takes no tokens. */
   wait(key: string, now: number, cost = 1): number {
     return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now, cost) ?? 0);
   }
 
-  /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until the key has enough */
+  /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until there are enough */
   take(key: string, now: number, cost = 1): number {
     return this.#rate === 0 ? 0 : this.#findBucket(key, now).take(now, cost);
   }
@@ -172,14 +172,14 @@ export class KeyedLimits {
 
   #findBucket(key: string, now: number): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, this.#burst, now);
-    // Moved to the end: a Map keeps insertion order.
+    // A Map keeps insertion order, so this moves the bucket to the end.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > this.#max) this.#evict();
     return bucket;
   }
 
-  /** Evicts a hundredth of the buckets. A new iterator skips all removed keys, of which a full map has thousands. */
+  /** Evicts 1 % of the buckets. Evicting one at a time would be slow, because each new iterator skips removed keys. */
   #evict(): void {
     let left = Math.ceil(this.#max / 100);
     for (const key of this.#buckets.keys()) {
@@ -198,8 +198,8 @@ const together = { rate: 256, burst: 4096 };
 
 /**
  * Limits the cost of large bodies without a known key. A few kB of gzip can take megabytes to decode, so without a
- * limit anyone could keep the service busy. Each network has its own limit. One attacker therefore leaves room for
- * other senders whose key is not at the beginning of their reports.
+ * limit anyone could keep the service busy. Each network has its own limit, so that one attacker does not block other
+ * senders whose key is not at the beginning of their reports.
  */
 export class UnknownSenders {
   readonly #each = new KeyedLimits(each.rate, each.burst);
@@ -215,7 +215,7 @@ export class UnknownSenders {
     this.#together.owe(now, tokens);
   }
 
-  /** Returns the seconds until the network of an address has enough tokens; 0 if it has. Takes nothing. */
+  /** Returns the seconds until the network of an address has enough tokens; 0 if it has enough now. Takes no tokens. */
   wait(address: string, now: number, tokens: number): number {
     return Math.max(this.#each.wait(findNetwork(address), now, tokens), this.#together.wait(now, tokens));
   }

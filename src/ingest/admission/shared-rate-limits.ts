@@ -6,7 +6,7 @@ export interface SharedLimit extends EffectiveLimits {
   readonly memory: SharedArrayBuffer;
 }
 
-/** Views of the same memory, to convert a number to the bits that threads exchange atomically. */
+/** Two views of the same memory. They convert a number to the bits that threads exchange atomically. */
 const number = new Float64Array(1);
 const bits = new BigInt64Array(number.buffer);
 
@@ -18,10 +18,10 @@ export class SharedBucket implements Bucket {
   readonly rate: number;
   readonly burst: number;
   readonly #emptyAt: BigInt64Array;
-  /** Origin of this thread's monotonic clock in the time of the bucket, ms. */
+  /** Milliseconds to add to this thread's monotonic clock to get the time that the bucket uses. */
   readonly #origin: number;
 
-  /** @param origin of this thread's monotonic clock, in ms from an origin that all threads share */
+  /** @param origin start of this thread's monotonic clock, in ms after a start that all threads share */
   constructor({ rate, burst, memory }: SharedLimit, origin: number) {
     this.rate = rate;
     this.burst = burst;
@@ -49,7 +49,7 @@ export class SharedBucket implements Bucket {
     return this.#waitFrom(number[0]!, now + this.#origin, Math.min(cost, Math.max(1, this.burst)));
   }
 
-  /** Takes `cost` tokens if there are `needed`. @returns 0, or the seconds until there are enough tokens */
+  /** Takes `cost` tokens if the bucket has `needed` tokens. @returns 0, or the seconds until it has enough */
   #exchange(now: number, cost: number, needed: number): number {
     const at = now + this.#origin;
     for (;;) {
@@ -87,12 +87,12 @@ export class SharedRateLimits extends RateLimits {
   }
 }
 
-/** Rate limits of another thread, which knows the published buckets. */
+/** Rate limits of a thread other than the main thread, based on the buckets that the main thread published. */
 export class ThreadRateLimits extends RateLimits {
   readonly #shared = new Map<number, SharedLimit>();
   readonly #origin: number;
 
-  /** @param origin of this thread's monotonic clock in the main thread's, ms */
+  /** @param origin start of this thread's monotonic clock on the main thread's clock, ms */
   constructor(rate: number, burst: number, origin: number) {
     super(rate, burst);
     this.#origin = origin;
@@ -108,14 +108,14 @@ export class ThreadRateLimits extends RateLimits {
     this.#shared.delete(applicationNumber);
   }
 
-  /** True if this thread knows the application's bucket. Otherwise the main thread opens it for the first message. */
+  /** True if this thread has the application's bucket. Otherwise the main thread opens the bucket for a message. */
   covers(application: LimitedApplication): boolean {
     const { rate, burst } = this.findLimits(application);
     const shared = this.#shared.get(application.number);
     return rate === 0 || (shared?.rate === rate && shared.burst === burst);
   }
 
-  /** @throws {Error} for an application that is not covered */
+  /** @throws {Error} for an application for which `covers` returns false */
   protected override open(application: number, limits: EffectiveLimits, now: number): Bucket {
     if (limits.rate === 0) return super.open(application, limits, now);
     const shared = this.#shared.get(application);

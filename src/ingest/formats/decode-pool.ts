@@ -7,11 +7,11 @@ import type { Log } from '../../runtime/log.ts';
 import { unwrapResult } from '../../runtime/thread-calls.ts';
 import type { DecodedBody, DecodeResult, DecodeTask, LargeFormat } from './decode-worker.ts';
 
-/** Decodes large reports in another thread. A few kB of gzip can take a second, and would block other requests. */
+/** Decodes large reports in another thread, because a few kB of gzip can take a second and block other requests. */
 export interface DecodePool {
   /**
-   * Runs work on a large report when it is the sender's turn. Holds one report at a time, round robin over senders.
-   * @throws {Refusal} `rate_limited` or `backpressure` if too many reports wait already
+   * Runs `work` on a large report when it is the sender's turn. Runs one report at a time, round robin over senders.
+   * @throws {Refusal} `rate_limited` or `backpressure` if too many reports are already waiting
    */
   schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
@@ -43,7 +43,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout,
-    // The thread collects garbage between reports, for which it needs an event loop.
+    // Without atomics, the thread returns to its event loop between reports, and can collect garbage there.
     atomics: 'disabled',
   });
   const queue = new FairQueue(bounds);
@@ -69,7 +69,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
       return unwrapResult(decoded) as DecodedBody<Format>;
     },
     async close() {
-      await Promise.allSettled(running); // Stopping would drop a task that waits for the thread to start.
+      await Promise.allSettled(running); // Closing the pool would drop a task that waits for the thread to start.
       await pool.close();
     },
   };
@@ -80,7 +80,7 @@ function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<Deco
   return pool.run(task, { name: 'decode', transferList: [memory] });
 }
 
-/** Returns the bytes in a separate buffer. The buffer is detached when it is transferred to another thread. */
+/** Returns the bytes in a buffer of their own, because the transfer to another thread detaches the buffer. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -8,7 +8,7 @@ import { otlpDecoders } from './otlp/decode.ts';
 import { reportDecoders } from './reports/formats.ts';
 import { unleashDecoders } from './unleash/message.ts';
 
-/** Decoders of large bodies, by format. Their results consist of arrays. */
+/** Decoders of large bodies, by format. Their results consist of arrays, which are cheap to pass between threads. */
 const decoders = { ...reportDecoders, ...unleashDecoders, ...otlpDecoders };
 export type LargeFormat = keyof typeof decoders;
 export type DecodedBody<Format extends LargeFormat> = ReturnType<(typeof decoders)[Format]>;

@@ -92,7 +92,7 @@ export class Health {
     if (this.#watches.size > this.#maxWatches) this.#endOldest();
   }
 
-  /** Ends the oldest watch. If the newest were refused instead, useless watches could lock others out. */
+  /** Ends the oldest watch. If the newest watch were refused instead, abandoned watches could block new callers. */
   #endOldest(): void {
     for (const watch of this.#watches.keys()) {
       this.#watches.delete(watch);

@@ -57,7 +57,7 @@ const minBytes = 64 * 1024 * 1024;
 /** Interval at which slow calls are cancelled, ms. */
 const sweepEveryMs = 1000;
 
-/** Interval at which the memory of cancelled calls is freed, if there were many, ms. */
+/** Interval at which memory is freed if many calls were cancelled, ms. */
 const cleanEveryMs = 2_000;
 const manyCalls = 500;
 
@@ -72,8 +72,8 @@ const maxCalls = 32;
 
 /**
  * Calls that a client may reset in one burst, and per second. A client that exceeds both gets GOAWAY with
- * ENHANCE_YOUR_CALM. Each reset frees a place, so the client could begin any number of calls ("rapid reset",
- * CVE-2023-44487).
+ * ENHANCE_YOUR_CALM. Each reset frees a slot for a call, so without these limits a client could begin any number of
+ * calls ("rapid reset", CVE-2023-44487).
  */
 const resets = { streamResetBurst: 200, streamResetRate: 33 };
 
@@ -85,8 +85,9 @@ const sessionOptions = {
 };
 
 /**
- * Starts the gRPC listener: the operations that take data, the health service and server reflection. The listener also
- * serves HTTP routes, so that one port is enough: HTTP/2 streams by content type, and HTTP/1.1 through the HTTP engine.
+ * Starts the gRPC listener for the operations that take data, the health service and server reflection. It also serves
+ * HTTP routes, so that one port is enough. The content type tells HTTP/2 requests from gRPC calls. The HTTP engine
+ * serves HTTP/1.1.
  * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {

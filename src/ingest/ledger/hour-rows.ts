@@ -19,7 +19,7 @@ interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;
 }
 
-/** Ledger rows of one application in one hour. Their number is bounded: anyone can choose the content. */
+/** Ledger rows of one application in one hour. Their number is limited, because anyone can choose their content. */
 export class HourRows {
   readonly application: number;
   readonly hour: number;
@@ -51,7 +51,7 @@ export class HourRows {
     return this.#rows.get(otherText) ?? this.#open(other, otherText);
   }
 
-  /** Returns the row of an accepted message. Runs for every packet, so it does not build the subject's text. */
+  /** Returns the row of an accepted message. Runs for every packet, so it encodes no subject for a known sender. */
   acceptedRow(sender: AcceptedSender): LedgerRow {
     const name = sender.instance ?? sender.userAgent;
     const recent = this.#recent.get(name);
@@ -94,7 +94,7 @@ function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
   );
 }
 
-/** Returns a text of a request as it is stored. */
+/** Returns a text of a request in the form that the ledger stores. */
 export function orNull(text: string | undefined): string | null {
   return text === undefined ? null : ledgerText(text);
 }
@@ -113,7 +113,7 @@ export function ledgerText(text: string): string {
   return cut(open);
 }
 
-/** Returns the open part of a token of Unleash, such as `default:production.…`; `undefined` for any other text. */
+/** Returns the part of an Unleash token that is not secret: `default:production.…`; `undefined` for other texts. */
 export function findOpenPart(token: string): string | undefined {
   const open = openPart.exec(token)?.[0];
   return open === undefined || open === token ? undefined : `${open}…`;

@@ -1,6 +1,6 @@
 /*
- * src/ingest/ledger: records what happened to each packet and report, so that a team can find out why its data is missing.
- * Ledger counts rows, and hour-rows.ts bounds them and makes texts from requests safe to store.
+ * src/ingest/ledger: records the outcome of each packet and report, so that a team can find out why data is missing.
+ * `Ledger` counts messages in rows. hour-rows.ts limits the number of rows and makes texts of requests safe to store.
  */
 
 import type { KeyHolder } from '../../accounts/key-index.ts';
@@ -59,7 +59,7 @@ export interface LedgerFigures {
 }
 
 interface LedgerDeps {
-  /** Store with rows of earlier runs. Absent in other threads: `HotLedger` bounds the rows of all threads. */
+  /** Store with rows of earlier runs. Only the main thread has it. `HotLedger` limits the rows of all threads. */
   readonly store?: UsageTables;
   readonly clock: Clock;
   /** Sends the result of `takeFigures` to the main thread. Absent in the main thread. */
@@ -76,7 +76,7 @@ interface LedgerBatch {
 /** Maximum number of cached rows: about 30 MB. */
 const maxRows = 50_000;
 
-/** Counts messages. An accepted packet is counted in its own batch, and everything else in the next batch. */
+/** Counts messages. An accepted packet is counted in the batch with its data, and all else in the next batch. */
 export class Ledger {
   /** Refusals without a known application, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
@@ -104,13 +104,13 @@ export class Ledger {
     this.#countAccepted(batch, application, sender, at);
   }
 
-  /** Counts an accepted message in its own batch, or in the next batch if the message has nothing new. */
+  /** Counts an accepted message in the batch with its data, or in the next batch if the message adds no data. */
   accepted(source: AttributedSource, batch: LedgerBatch = this.#findLane(source)): void {
     if (source.route !== 'identities') this.reports += 1;
     this.#countAccepted(batch, source.application, createSender(source), this.#deps.clock.now());
   }
 
-  /** Counts a note. @param path of the entry that the note is about, as the example */
+  /** Counts a note. @param path path of the entry that the note is about; the ledger shows it as an example */
   noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#findLane(source), path?: string): void {
     const at = this.#deps.clock.now();
     const dimensions = { ...acceptedDimensions(createSender(source)), outcome: 'noted', code } as const;
@@ -118,7 +118,7 @@ export class Ledger {
     batch.ledger.add(this.#findRow(source.application, dimensions, at), at, example);
   }
 
-  /** Returns the subject, without the code, of notes that result from comparing a message with earlier ones. */
+  /** Returns the subject, without the code, of notes from the comparison of a message with earlier messages. */
   noteDimensions(source: AttributedSource): string {
     const { userAgent, instance, ...subject } = acceptedDimensions(createSender(source));
     const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };
@@ -152,7 +152,7 @@ export class Ledger {
     if (source.route === 'unleash' && refusal.code === 'unknown_key') this.#refusedToken(refusal, source, claim);
   }
 
-  /** Counts a refused token of Unleash, so that its owner finds it later. Most SDKs discard refused messages. */
+  /** Counts a refused Unleash token, so that its owner can find the refusal. Most SDKs discard refused messages. */
   #refusedToken({ code, status }: Refusal, source: LedgerSource, { appKey = '' }: Claim): void {
     const instance = findOpenPart(appKey);
     if (instance === undefined) return;
@@ -230,7 +230,7 @@ function createSender({ route, transport, userAgent, instance, environment }: At
   return { route, transport, userAgent, instance, environment: environment?.number ?? null };
 }
 
-/** Returns the example of a refusal. For status 400, it is the title instead of the detail, which quotes the packet. */
+/** Returns the example of a refusal. For status 400, this is the title, because the detail quotes the packet. */
 function createExample(
   { code, status, message }: Refusal,
   { route }: LedgerSource,
@@ -286,7 +286,7 @@ interface UnattributedRefusal {
  * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
 export class UnattributedRefusals {
-  /** Refusals by their text, latest last. */
+  /** Refusals by a text of all their fields, latest last. */
   readonly #kinds = new Map<string, UnattributedRefusal>();
 
   get latest(): readonly UnattributedRefusal[] {

@@ -29,7 +29,7 @@ export interface ServerResponse {
 /** Sends entries. Resolves with `undefined` without a response; never rejects. @param isLast true if the page closes */
 export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<ServerResponse | undefined>;
 
-/** Sends all entries immediately. After failures, entries are sent only if this is the last chance. */
+/** Sends all entries immediately. After failures, it sends entries only if `isLast` is true. */
 type Leave = (isLast: boolean, isBeacon: boolean) => void;
 
 /** Maximum length of an entry's id. Names have at most 256 bytes, and JSON escapes some. */
@@ -44,7 +44,7 @@ const longestDelayMs = 2147483647;
 
 /**
  * Creates a sender whose messages `post` sends.
- * @param seconds between messages (default 10)
+ * @param seconds interval between messages (default 10)
  * @param largest approximate maximum size of a message
  * @param setTimer starts a timer that `clearTimeout` stops
  */

@@ -21,7 +21,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     }
     const body = JSON.stringify({ ...from, f, m });
     const size = countBytes(body);
-    // Browsers have this limit for requests that outlive a page (Fetch, section 4.6).
+    // Browsers limit the total size of requests that outlive a page (Fetch, section 4.6).
     inFlight += size;
     const keepalive = !isLast && inFlight <= 65_536;
     try {
@@ -37,7 +37,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     }
   };
 
-  // Three packets can outlive a page.
+  // Three packets of this size fit into the limit for requests that outlive a page.
   const [sender, leave] = createCounts(post, seconds, 21_500 - countBytes(JSON.stringify(from)), 1000);
 
   /** Returns a listener for a page that is hidden or closed. After failures, it retries only at closing. */

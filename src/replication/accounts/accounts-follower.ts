@@ -18,21 +18,21 @@ export const patienceMs = 5000;
 
 export interface PostgresAccountStoreDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** Session for reads, and for writes of the node's own row. The lock of a change must not delay this work. */
+  /** Session for reads, and for writes to the node's row in `fm_node`. It does not wait for the lock of a change. */
   readonly reads: PostgresSession;
   readonly changes: PostgresSession;
   /** Session for failed sign-ins. */
   readonly signIns: PostgresSession;
   readonly directory: string;
   readonly key: PostgresKey | undefined;
-  /** Set by each response of PostgreSQL. */
+  /** Clock that learns PostgreSQL's time from each of its responses. */
   readonly clock: SharedClock;
   readonly log: Log;
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Creates the change that repairs the copy after a loss, so that no lost record becomes valid again. */
   readonly repair: () => Promise<Change<void>>;
-  /** Stores the content of the copy elsewhere, before records that PostgreSQL has lost are removed from it. */
+  /** Saves the copy to other files, before records that PostgreSQL has lost are removed from the copy. */
   readonly setAside: () => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ interface ConfirmedRead extends LogRead<StoredChange> {
   readonly era: number;
 }
 
-/** Keeps the copy of the accounts as current as the last read. A synchronous commit confirms each read. */
+/** Applies PostgreSQL's changes of the accounts to the node's copy. A synchronous commit confirms each read. */
 export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
   readonly #shared: AccountStoreServices;
 
@@ -74,12 +74,12 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     return copy.advance(codec.decodeChanges(changes), era);
   }
 
-  /** Replaces the copy by the records. Reports a loss only if changes were lost, and not just trimmed. */
+  /** Replaces the copy with PostgreSQL's records. Reports missing changes as a loss, unless they were trimmed. */
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
     const { head, records, oldest, change } = await readAccounts(reads, applied.position);
-    await this.read(); // Only a commit that writes confirms the records that were read.
+    await this.read(); // `read` commits a write, which confirms the records that were read.
     const isTrimmed = oldest === null || oldest > applied.position;
     const isLoss = applied.position > head.position || (!isTrimmed && change !== applied.id);
     const writes = codec.decodeRecords(records);
@@ -100,7 +100,7 @@ export class SharedRead {
   readonly #repaired: () => Promise<void> | undefined;
   /** The next shared read, which has not begun. */
   #next: Promise<void> | undefined;
-  /** Resolves when the next read can begin, while the copy still follows the previous one. */
+  /** Resolves when a commit has confirmed the previous read. Its changes might not be applied yet. */
   #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -155,7 +155,7 @@ export class SharedRead {
   async #follow(history: ConfirmedRead): Promise<void> {
     const { availability, clock } = this.#shared;
     try {
-      // The history is followed even if this machine's clock is wrong, because packets are counted by its keys.
+      // Apply the changes even if this machine's clock is wrong, because counting needs the application keys in them.
       await this.#follower.follow(history);
       clock.check();
       await this.#repaired();

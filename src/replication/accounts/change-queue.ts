@@ -28,16 +28,16 @@ interface ChangeBatch {
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
   readonly pending: readonly PendingChange[];
-  /** Callbacks that resolve the calls, run when the transaction is confirmed. */
+  /** Callbacks that resolve the calls of `add`. They run when the transaction is confirmed. */
   readonly callbacks: readonly (() => void)[];
-  /** Earlier changes with an unknown result that were found in PostgreSQL. */
+  /** Earlier batches with an unknown result that were found in PostgreSQL. */
   readonly found: readonly UnsettledBatch[];
   /** True if the batch includes the repair after a loss. */
   readonly repairs: boolean;
   readonly era: number;
 }
 
-/** A change whose commit has an unknown result. */
+/** A batch whose commit has an unknown result. */
 type UnsettledBatch = Pick<ChangeBatch, 'pending' | 'callbacks'> & { readonly own: AccountChange };
 
 /**
@@ -122,7 +122,7 @@ export class ChangeQueue {
       if (copy.state.lossOpen) this.#repair ??= await repair();
       await changes.transaction(async (run) => {
         batch = await this.#prepare(run);
-        // The statement is sent with COMMIT, which reports its failure.
+        // The statement is sent together with COMMIT. If the statement fails, the transaction fails.
         if (batch.statement !== undefined) void run(batch.statement);
       });
     } catch (error) {
@@ -141,7 +141,7 @@ export class ChangeQueue {
     this.#remove([...found.flatMap((known) => known.pending), ...pending]);
     this.#unsettled = []; // This commit confirms that the other unsettled changes failed.
     this.#apart = Math.max(0, this.#apart - pending.length);
-    await this.#finishing; // At most one transaction is ahead of the disk of this node.
+    await this.#finishing; // At most one confirmed transaction may be missing from this node's disk.
     this.#finishing = this.#finish(batch!);
     if (repairs) await this.#finishing;
     return true;
@@ -188,7 +188,7 @@ export class ChangeQueue {
     return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
   }
 
-  /** Applies a confirmed transaction and resolves its calls, while the next one is running. */
+  /** Applies a confirmed transaction and resolves its calls, while the next transaction is running. */
   async #finish({ changes, callbacks, pending, found, repairs, era }: ChangeBatch): Promise<void> {
     try {
       await this.#shared.copy.advance(changes, era, repairs);
@@ -236,7 +236,7 @@ function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }
 
-/** Attributes of the spans of PostgreSQL in a trace. */
+/** Attributes of trace spans for calls of PostgreSQL. */
 export const inPostgres: ChildSpanOptions = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
 
 /** A change that waits for a transaction. */

@@ -97,7 +97,7 @@ interface AllAccounts {
 /**
  * Reads all accounts, without a commit that confirms the read.
  * @param version version of the change to look up
- * @throws {Error} if there are no records, although there are versions
+ * @throws {Error} if the history has changes, but there are no records
  */
 export function readAccounts(session: PostgresSession, version = 0): Promise<AllAccounts> {
   return session.transaction(async (run) => {

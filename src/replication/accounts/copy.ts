@@ -14,8 +14,8 @@ import type { LogContent, LogPosition } from '../postgres/follower.ts';
 import type { AccountChange } from './record-codec.ts';
 
 /**
- * The node's replica of the accounts in PostgreSQL, in LMDB and in memory. The copy stores its position in PostgreSQL's
- * history of changes with the records. Changes are applied one after another.
+ * The node's copy of the accounts in PostgreSQL, kept in LMDB and in memory. It stores its records together with its
+ * position in PostgreSQL's history of changes. Changes are applied one after another.
  */
 export class Copy extends CommittedRecords implements LogContent {
   readonly #writeState: (state: CopyState) => void;

@@ -52,7 +52,7 @@ export async function joinPostgres(data: string, joining: JoinRequest): Promise<
   }
 }
 
-/** Checks that a directory with accounts belongs to a node. @throws {Error} if it does not, or not yet */
+/** Checks that a directory belongs to a node. @throws {Error} for a single machine, or if its move is not finished */
 export function checkIsCopy(data: string, state: CopyState | undefined): asserts state is CopyState {
   if (state === undefined)
     throw new Error(
@@ -121,7 +121,7 @@ async function load(data: string, { connection, key, log }: JoinRequest): Promis
     });
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();
-    // A node always has a spool from the beginning. A missing spool was therefore lost.
+    // Create the spool now. From then on, a missing spool means that the spool was lost.
     if (!isPresent(join(data, 'spool'))) await openSpoolStore(aside).lmdb.close();
   });
   log.info('the accounts were loaded from PostgreSQL', { version: head.position, records: writes.length });

@@ -21,7 +21,7 @@ export interface StoredRecord {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A field that is encrypted in PostgreSQL, under another name. */
+/** A field that PostgreSQL stores encrypted, under another name. */
 interface SecretField {
   readonly plain: string;
   readonly sealed: string;
@@ -95,7 +95,7 @@ export class RecordCodec {
   }
 
   /**
-   * Skips records of unknown tables, which a later version might have written.
+   * Decodes records. Skips unknown tables, which a later version might have written.
    * @throws {Error} if a secret cannot be decrypted
    */
   decodeRecords(records: readonly StoredRecord[]): Write[] {
@@ -121,7 +121,7 @@ export class RecordCodec {
   #seal(table: TableName, record: unknown): unknown {
     const fields = secretFields[table];
     if (fields === undefined) return record;
-    // The field `unaudited` is for the audit log of a single machine.
+    // Leave out `unaudited`, which only the audit log of a single machine uses.
     const { unaudited, ...shown } = record as Fields;
     return fields.reduce((sealed, field) => this.#sealField(field, sealed), shown as Fields);
   }

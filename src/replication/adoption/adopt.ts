@@ -59,7 +59,7 @@ export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
         addReplicaRows(usage, filling.applied.id, deps.settings);
         return new ReplicaSnapshot(usage).parts();
       },
-      // From here on, the database can have the store, so the directory must not serve on its own.
+      // From now on, the database might contain the store, so the directory must not serve as a single machine.
       uploaded: () => belong(accounts.lmdb, filling, true),
       accounts: () => accountsIn(accounts),
     };
@@ -82,7 +82,7 @@ interface Adoption {
   readonly snapshot: string;
   /** Id of the last log entry that the snapshot includes. */
   readonly entry: string;
-  /** Id of the change with the accounts. */
+  /** Id of the first change of the accounts. */
   readonly change: string;
 }
 
@@ -161,7 +161,7 @@ export interface AdoptionResult {
   readonly usage?: UploadResult;
 }
 
-/** The content of the new database, without the sections of the snapshot and the accounts. */
+/** The content of the new database, without the parts of the snapshot and the accounts. */
 interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams' | 'nodes'> {
   /** Id of the database until it is complete: see `idWhileFilled`. */
   readonly idMeanwhile: string;
@@ -170,7 +170,7 @@ interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams
   /** The last log entry that the snapshot includes. */
   readonly applied: LogPosition;
   readonly directory: string;
-  /** The secret of the digests of instance ids, as stored. */
+  /** Stored form of the secret that digests of instance ids use. */
   readonly secret: string;
 }
 
@@ -325,7 +325,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
   return records.length;
 }
 
-/** Stores the streams with empty digests of their last deltas: nodes then compare only the numbers of these deltas. */
+/** Stores the streams with empty digests of their last deltas. Nodes then compare only the numbers of these deltas. */
 async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)

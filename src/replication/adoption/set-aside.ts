@@ -207,7 +207,7 @@ export interface DirectoryState {
   readonly engine: string;
   /** The last log entry in the counts. */
   readonly applied: LogPosition;
-  /** The last change in the accounts. Files of earlier versions use these names. */
+  /** The last change in the accounts. Its field names must not change, because files of earlier versions have them. */
   readonly place: { readonly version: number; readonly id: string };
   /** Everything that any node acknowledged before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;
@@ -215,7 +215,7 @@ export interface DirectoryState {
   readonly nodes: readonly Omit<LoggedNode, 'streams'>[];
 }
 
-/** Yields the accounts of a node or a single machine, except records of the file itself. */
+/** Yields the accounts of a node or a single machine, except records about the file itself. */
 export function* accountsIn(accounts: AccountTables): Generator<Write> {
   for (const table of accountTables)
     for (const { key, value } of accounts[table].getRange())
@@ -245,7 +245,7 @@ function readDirectoryState(usage: ReplicaStore, accounts: AccountTables, spool:
   };
 }
 
-/** Lists the streams with their directories as of the last horizon, and later streams of the spool. */
+/** Lists the streams. Their directories come from the last horizon or, for later streams, from the spool. */
 function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));

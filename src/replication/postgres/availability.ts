@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { PostgresError, publicReason } from './postgres-error.ts';
 
-/** Maximum duration of an outage, such as a failover, for which requests wait. */
+/** Maximum duration of an outage, such as a failover, during which requests wait. */
 const blipMs = 1000;
 /** Interval between log messages while PostgreSQL stays away, or often becomes unavailable. */
 const repeatMs = 60_000;

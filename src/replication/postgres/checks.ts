@@ -15,7 +15,7 @@ interface PostgresFacts {
   readonly id: string;
   readonly layout: number;
   readonly oldestLayout: number;
-  /** Secret of the digests of instance ids, as stored. */
+  /** Stored form of the secret that digests of instance ids use. */
   readonly secret: string;
 }
 
@@ -47,11 +47,11 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 /**
  * Checks that no later version has given the tables a layout that this version cannot use. Accepts a database without
  * tables. The sessions of commands use this check, since some commands create or migrate the tables.
- * @throws {PostgresSetupError} if a later version has changed the tables in this way
+ * @throws {PostgresSetupError} if a later version has done so
  */
 export async function refuseLater(run: Run): Promise<void> {
   const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
-  // Missing tables and rights are reported by the command.
+  // The command itself reports missing tables and rights.
   const { rows } = await run<Pick<PostgresFacts, 'layout' | 'oldestLayout'>>({ text }).catch(() => ({ rows: [] }));
   for (const facts of rows) checkNotLater(facts, postgresLayout);
 }
@@ -75,7 +75,7 @@ export class FillInProgressError extends PostgresSetupError {}
  * Like `checkPostgres`, for the sessions of a node. Also checks that the database was not replaced, and returns the
  * secret of digests.
  * @param id id of the database that the directory has used before
- * @throws {PostgresSetupError} also if this is another database, is being filled, or has another key file
+ * @throws {PostgresSetupError} also if the database has another id or key file, or is being filled
  */
 export async function checkSamePostgres(
   run: Run,

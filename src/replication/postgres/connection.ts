@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   readonly name: string;
   readonly log: Log;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Called for each new session before any other statement. Its failure fails all calls. */
+  /** Called for each new session before any other statement. If it fails, all calls fail. */
   readonly prepare?: (run: Run) => Promise<void>;
   /** Maximum time from a call to its response. After this time, the session and the statement are cancelled. */
   readonly deadlineMs: number;
@@ -70,7 +70,7 @@ export class Connection {
   transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#options.deadlineMs): Promise<T> {
     const before = this.#transactions;
     const settled = this.#within(deadlineMs, (session) => session.transaction(work));
-    // A waiting call ends at its deadline, which can be before the end of the calls that it waits for.
+    // A waiting call ends at its deadline, even if the transactions that it waits for have not ended.
     this.#transactions = before.then(() => settled.catch(() => {}));
     return settled;
   }
@@ -93,7 +93,7 @@ export class Connection {
       const timer = setTimeout(() => {
         isLate = true;
         session?.abandon(late());
-        // A call that waits for the session has been rejected before this point with a better reason.
+        // If a statement was sent, `abandon` has rejected the call before this, with a more exact error.
         setImmediate(() => reject(late()));
       }, deadlineMs);
       const made = async () => {

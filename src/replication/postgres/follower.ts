@@ -77,7 +77,7 @@ export interface LogContent {
 
 /**
  * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The two logs are read
- * differently. A request waits for the accounts, so one statement reads them to the end, and its commit confirms the
+ * differently. Requests wait for the accounts, so one statement reads that log to its end, and its commit confirms the
  * read. Usage is read in steps of bounded size, after a heartbeat has confirmed where the log ends.
  */
 export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entry> = LogRead<Entry>> {

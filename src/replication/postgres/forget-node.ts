@@ -3,7 +3,7 @@ import { PostgresSetupError, throwSetupError } from './postgres-error.ts';
 import { silentAfterMs } from './postgres-report.ts';
 import type { Run } from './session.ts';
 
-/** The losses if a node is forgotten, as of its last heartbeat. */
+/** The data that is lost if a node is forgotten, as of its last heartbeat. */
 export interface NodeLoss {
   readonly directory: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface NodeLoss {
   readonly continues: boolean;
 }
 
-/** Age of the last heartbeat up to which a node can still be counting, even if it is cut off. */
+/** A node whose last heartbeat is younger than this might still be counting, even if it is cut off. */
 const forgettableAfterMs = 10 * 60_000;
 
 interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {

@@ -1,5 +1,5 @@
 /**
- * Why PostgreSQL did not run a statement.
+ * Reason why PostgreSQL did not run a statement.
  * - `unreachable`: no host responds, or none is the primary
  * - `refused`: a host responds, but its certificate or the URL is wrong. Waiting does not help
  * - `deadline`: no response arrived in time; the session was closed
@@ -51,7 +51,7 @@ const noTables = 'The database has no tables of flagmeter';
 const incomplete = 'The database is not complete';
 const noCommits = 'PostgreSQL does not confirm commits; a synchronous standby might not respond';
 
-/** Returns why PostgreSQL cannot be used, for unauthenticated readers: without a host, role or id. */
+/** Returns why PostgreSQL cannot be used, without a host, role or id, for unauthenticated readers. */
 export function publicReason(error: Error): string {
   if (error instanceof PostgresSetupError) return error.publicReason;
   if (!(error instanceof PostgresError)) return 'This node cannot follow PostgreSQL; see the log';
@@ -111,7 +111,7 @@ const hints: Readonly<Record<string, string>> = {
   '42P10': '; the tables lack their keys: the database is being restored, or must be restored',
 };
 
-/** Returns a rejection with the server's message. Its details are omitted, because they can contain rows. */
+/** Returns the error for a rejected statement. Omits the details of the server's message, which can contain rows. */
 export function refusal({ message }: Error, sqlstate: string): PostgresError {
   const what = `PostgreSQL refused: ${message} (SQLSTATE ${sqlstate})${hints[sqlstate] ?? ''}`;
   return new PostgresError('sql', what, sqlstate);

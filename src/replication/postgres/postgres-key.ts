@@ -8,7 +8,7 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts secrets before they are stored in PostgreSQL (AES-256-GCM), so that its tables and backups do not reveal them. */
+/** Encrypts secrets for PostgreSQL (AES-256-GCM), so that its tables and backups do not reveal them. */
 export class PostgresKey {
   readonly #key: Buffer;
 
@@ -54,7 +54,7 @@ export function readPostgresKey(file: string): PostgresKey {
   try {
     text = readTextFile(file).trim();
   } catch (error) {
-    // The value could be the key itself, by mistake, so it is not shown.
+    // Do not show the value, because it could be the key itself, by mistake.
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new Error(`Cannot read --postgres-key-file (${code}): it must name a file that this user may read`);
   }
@@ -81,7 +81,7 @@ export function isSealed(stored: string): boolean {
 }
 
 /**
- * Reads a stored secret. This checks the key file before any secret is written with it.
+ * Reads a stored secret. Doing so first proves that the key file is right, before it encrypts other secrets.
  * @throws {PostgresSetupError} the database has another key file, needs a key file, or has no key file
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {

@@ -10,7 +10,7 @@ export interface PostgresReport {
   readonly engine: PostgresSelf;
   readonly server: ServerFacts;
   readonly nodes: readonly NodeReport[];
-  /** Numbers of closed streams, and the open ones. */
+  /** Numbers of closed streams, and a list of the open streams. */
   readonly streams: { readonly done: number; readonly forgotten: number; readonly open: readonly StreamReport[] };
   /** Last positions of the two logs: versions of the accounts (`control`), and entries of usage (`data`). */
   readonly heads: { readonly control: number; readonly data: number };
@@ -99,13 +99,13 @@ interface RefusedReport {
   readonly at: Date;
 }
 
-/** Time without a heartbeat after which a node is not running. */
+/** Time without a heartbeat after which a node counts as stopped. */
 export const silentAfterMs = 10_000;
 
-/** Age of an unapplied entry above which the node is lagging, since the entry is not just in transit. */
+/** A node is lagging if it has not applied an entry of this age. A younger entry might be in transit. */
 const laggingAfterMs = 5000;
 
-/** Number of characters of the directory's id in the name of a session. PostgreSQL truncates these names. */
+/** Number of characters of the directory's id in the name of a session. PostgreSQL truncates longer names. */
 const directoryShown = 16;
 
 /**
@@ -121,7 +121,7 @@ const sessionPrefix = 'flagmeter log ';
 
 /**
  * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. The names
- * contain the conditions, because the tables of earlier versions have no column for it.
+ * contain the conditions, because the tables of earlier versions have no column for conditions.
  */
 export function logSession(
   { directory, name }: { readonly directory: string; readonly name: string },
@@ -186,7 +186,10 @@ export async function readLogLength(run: Run): Promise<LogLength> {
   return rows[0]!;
 }
 
-/** Reads what `flagmeter postgres status` shows. @throws {PostgresSetupError} the tables are missing, or this role may not read them */
+/**
+ * Reads the report that `flagmeter postgres status` shows.
+ * @throws {PostgresSetupError} the tables are missing, or this role may not read them
+ */
 export function readPostgres(connection: Connection): Promise<PostgresReport> {
   return connection.transaction(async (run) => {
     const rows = async <Row>(text: string, ...values: number[]): Promise<Row[]> =>
@@ -295,7 +298,7 @@ function ofNode(node: NodeReport): string[] {
   ];
 }
 
-/** Maximum delay of a node that ships. */
+/** Nodes that ship with a longer delay cause a warning. */
 const lateAfterMs = 60_000;
 
 function whyLate({ name, earlierStreams }: NodeReport, shippedUntil: Date): string {
@@ -309,7 +312,7 @@ function completeUntil(shippedUntil: Date): string {
   return shippedUntil.getTime() === 0 ? 'not complete' : `complete only until ${shippedUntil.toISOString()}`;
 }
 
-/** Time limit of a warning. Nodes usually trim an entry within 70 minutes after a snapshot includes it. */
+/** Untrimmed entries of this age cause a warning. Nodes usually trim an entry within 70 minutes of a snapshot. */
 const trimmedWithinMs = 2 * 3_600_000;
 
 function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): string[] {

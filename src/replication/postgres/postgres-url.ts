@@ -13,7 +13,7 @@ type TlsMode = (typeof tlsModes)[number];
 export interface PostgresTls {
   /** `require` encrypts without verifying the server. */
   readonly mode: TlsMode;
-  /** PEM file with trusted roots; by default the roots of the system. */
+  /** PEM file with trusted root certificates; by default those of the system. */
   readonly rootFile: string | undefined;
   /** PEM files with the client's certificate and key. */
   readonly certificateFile: string | undefined;
@@ -51,7 +51,10 @@ const defaults = {
 };
 type Parameters = Readonly<typeof defaults>;
 
-/** Parses a URL as `psql` does: several hosts, percent-encoding, IPv6 addresses in brackets. @throws {PostgresUrlError} */
+/**
+ * Parses a URL as `psql` does, with several hosts, percent-encoding, and IPv6 addresses in brackets.
+ * @throws {PostgresUrlError}
+ */
 export function parsePostgresUrl(text: string): PostgresAddress {
   const url = text.trim();
   if (!/^postgres(ql)?:\/\//.test(url)) fail(`The PostgreSQL URL must begin with postgres://. ${form}`);
@@ -130,7 +133,7 @@ function parseParameters(query: string): Parameters {
   return all;
 }
 
-/** Parses the TLS settings. The default is no TLS for local hosts without `sslrootcert`, and TLS for all others. */
+/** Parses the TLS settings. By default, only local hosts without `sslrootcert` do not use TLS. */
 function parseTls(parameters: Parameters, hosts: readonly PostgresHost[]): PostgresTls {
   const { sslrootcert, sslcert, sslkey } = parameters;
   const [root, certificateFile, keyFile] = [sslrootcert, sslcert, sslkey].map((file) => file || undefined);

@@ -14,7 +14,7 @@ interface Standby {
   readonly state: string | null;
 }
 
-/** // Base backups, archives and logical subscribers are never promoted. */
+/** Reads the standbys. Excludes base backups, archives and logical subscribers, which are never promoted. */
 const text = `SELECT current_setting('synchronous_standby_names') AS "synchronousStandbys",
     current_setting('cluster_name') AS "clusterName",
     (SELECT coalesce(json_agg(json_build_object('name', application_name, 'state', sync_state) ORDER BY application_name), '[]')
@@ -53,7 +53,7 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can continue without the promoted one${patroni}`;
 }
 
-/** True if enough standbys are connected for commits to return. If their states cannot be read, their names decide. */
+/** True if enough standbys are connected for commits to return. If the states cannot be read, the names decide. */
 export function canCommit({ synchronousStandbys, standbys }: Replication): boolean {
   const { needed, names } = parseSynchronousStandbys(synchronousStandbys) ?? { needed: 0, names: [] };
   const isNamed = (name: string) => names.includes('*') || names.includes(lowerCase(name));
@@ -61,7 +61,7 @@ export function canCommit({ synchronousStandbys, standbys }: Replication): boole
   return confirming.length >= needed;
 }
 
-/** Number of standbys that can confirm commits, without the primary. Standbys of the same name count separately. */
+/** Counts the standbys that can confirm commits, without the primary. Standbys of the same name count separately. */
 function countCandidates({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
   const self = lowerCase(clusterName);

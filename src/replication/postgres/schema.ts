@@ -2,14 +2,14 @@ import type { Connection } from './connection.ts';
 import { noPostgres, PostgresSetupError, throwSetupError } from './postgres-error.ts';
 import type { Run } from './session.ts';
 
-/** The layout of the tables below. A change increments it, and needs a step in `migrations`. */
+/** Number of the layout of the tables below. A change of the tables increments it, and needs a step in `migrations`. */
 export const postgresLayout = 2;
 
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * The selected columns of the views. Names are the names in the current accounts. The views hide all other data that
- * they read, even from functions in a reader's query (security_barrier).
+ * The columns that all views select. Names come from the current accounts. The views hide all other data that they
+ * read, even from functions in a reader's query (security_barrier).
  */
 const shown = `WITH environments AS (
     SELECT (environment->>'number')::bigint AS environment, team.value::jsonb->>'name' AS team,
@@ -25,8 +25,8 @@ const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment
 
 /**
  * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see
- * replication/daily-export.ts. The schema of the views can exist before, because the role of flagmeter might lack the
- * right to create it.
+ * replication/daily-export.ts. The schema of the views might already exist, because the role of flagmeter might lack
+ * the right to create it.
  */
 const dailySchema = `
 CREATE TABLE fm_daily (
@@ -71,12 +71,12 @@ CREATE VIEW ${dailyViews}.daily_features WITH (security_barrier) AS ${shown}, da
      daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant = '';
 COMMENT ON VIEW ${dailyViews}.daily_features IS 'What all variants of each feature counted on each day (UTC) that is over';`;
 
-/** Storage parameters of tables with many updates: updated rows stay in their page, so no index changes. */
+/** Storage parameters of tables with many updates. Updated rows stay in their page, so no index changes. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
 
 /**
- * The tables that `flagmeter postgres init` creates, in the first schema of the search path. Keys are compared by bytes, independent of
- * the server's locale. Positions, versions, random ids and times in Unix ms are int8.
+ * The tables that `flagmeter postgres init` creates, in the first schema of the search path. Keys are compared by
+ * bytes, independent of the server's locale. Positions, versions, random ids and times in Unix ms are int8.
  */
 const schema = `
 CREATE TABLE fm_engine (
@@ -213,7 +213,7 @@ export const tableNames: readonly string[] = Array.from(schema.matchAll(/^CREATE
 
 export interface NewPostgres {
   readonly id: string;
-  /** Secret of the digests of instance ids, as stored. */
+  /** Stored form of the secret that digests of instance ids use. */
   readonly secret: string;
 }
 
@@ -231,16 +231,16 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** All steps, in order. A step that old versions can use only adds columns with defaults, tables and indexes. */
+/** All steps, in order. Old versions can use added tables, indexes, and columns with defaults. */
 const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
-/** Age of the last heartbeat up to which a node counts as running. */
+/** A node whose last heartbeat is younger than this counts as running. */
 const aliveMs = 10_000;
 
 /**
  * Migrates the tables to the latest layout, in one transaction. Nodes can run during the migration, unless a step
  * excludes their version.
- * @param steps in order; the last leads to `target`
+ * @param steps in order; the last step results in the layout `target`
  * @throws {PostgresSetupError} the tables are missing, their layout is newer, or running nodes would be excluded
  */
 export function migrate(

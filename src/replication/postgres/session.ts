@@ -9,7 +9,7 @@ import { type PostgresAddress, type PostgresHost, type PostgresTls, showHost } f
 /** A value of a parameter such as `$1`. A list is an array in SQL. */
 type Value = string | number | bigint | boolean | Date | Uint8Array | null | undefined | readonly Value[];
 
-/** A statement. A statement with a name is prepared once in each session: a name must always have the same text. */
+/** A statement. A statement with a name is prepared once in each session, so a name must always have the same text. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
@@ -34,7 +34,7 @@ interface CommandResult extends QueryResult {
 interface SentStatement {
   readonly reject: (error: PostgresError) => void;
   readonly commits: boolean;
-  /** True if the server warned during this commit that the standby might not have it. */
+  /** True if the server warned during this commit that the standby might not have the commit. */
   isUnconfirmed: boolean;
 }
 
@@ -75,7 +75,7 @@ export class Session {
       if (!this.isOpen) return reject(closed());
       const sent: SentStatement = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
-      // A callback runs while the response is parsed. A promise would see the warnings of the next statement.
+      // A callback runs while the response is parsed. A promise would also see warnings of the next statement.
       const onResult = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
         if (place === -1) return;
@@ -174,7 +174,7 @@ function cancel({ host, port }: PostgresHost, processId: number, secret: number)
   socket.unref();
 }
 
-/** Returns a client's socket, because `pg` cannot close it immediately. */
+/** Returns a client's socket, because `pg` has no method that closes it immediately. */
 function getSocket(client: pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
@@ -191,7 +191,7 @@ function unconfirmed(): PostgresError {
   return new PostgresError('unknown_outcome', message, '01000');
 }
 
-/** Returns the error for a COMMIT that was not sent: the transaction had no effect. */
+/** Returns the error for a transaction whose COMMIT was not sent, and which therefore had no effect. */
 function nothingKept(error: PostgresError): PostgresError {
   if (error.code !== 'unknown_outcome') return error;
   const isLate = error.cause instanceof PostgresError && error.cause.code === 'deadline';
@@ -206,7 +206,7 @@ const types = {
 
 /**
  * Settings of each session, independent of the role's defaults, and the first query. Commits wait for the disk and the
- * standby. The session of a frozen or disconnected node releases its locks; the node enforces other deadlines.
+ * standby. Timeouts release the locks of a frozen or disconnected node. The node itself enforces all other deadlines.
  * PostgreSQL reports a cancelled wait for the standby as a warning. The driver reads ISO dates only.
  */
 const preparation = `
@@ -347,7 +347,7 @@ function tlsOptions({ mode, rootFile, certificateFile, keyFile }: PostgresTls): 
     minVersion: 'TLSv1.2',
     ...(rootFile === undefined ? {} : { ca: readCertificates('sslrootcert', rootFile) }),
     ...(certificateFile === undefined || keyFile === undefined ? {} : readPair(certificateFile, keyFile)),
-    // This is the difference between `verify-full` and `verify-ca`.
+    // Only `verify-full` compares the host name with the certificate.
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
 }

@@ -20,22 +20,22 @@ export const postgresNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigi
 
 /**
  * PostgreSQL's time as this process knows it. Nodes use this time for all shared data, such as expiry. Between two
- * responses it follows the monotonic clock, so a jump of the machine's clock does not affect it. A jump of PostgreSQL's
- * clock affects it only if the machine's clock agrees with the result. Apart from jumps, the known time is never ahead
- * of PostgreSQL's clock, so a node can use it to state the time until which it has shipped.
+ * responses, the known time follows the monotonic clock, so a jump of the machine's clock does not affect it. A jump of
+ * PostgreSQL's clock affects it only if the machine's clock agrees with the new time. Apart from jumps, the known time
+ * is never ahead of PostgreSQL's clock, so a node can use it to state the time until which it has shipped.
  */
 export class SharedClock implements TimerClock {
   readonly #machine: TimerClock;
   /** Offset of PostgreSQL's time from the monotonic clock. */
   #ahead: number | undefined;
-  /** Lead of the machine's clock over PostgreSQL's at the last response, ms: the smallest lead that is possible. */
+  /** Smallest possible lead of the machine's clock over PostgreSQL's at the last response, ms. */
   skewMs = 0;
 
   constructor(machine: TimerClock) {
     this.#machine = machine;
   }
 
-  /** Returns Unix ms, from the machine's clock until PostgreSQL has responded once. */
+  /** Returns PostgreSQL's time, Unix ms. Until PostgreSQL has responded once, returns the machine's time. */
   now(): number {
     return this.#ahead === undefined ? this.#machine.now() : Math.floor(this.monotonic() + this.#ahead);
   }
@@ -58,8 +58,7 @@ export class SharedClock implements TimerClock {
     const most = at - asked;
     const machine = this.#machine.now() - receivedAt;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
-    // The known offset is the better bound, unless this response makes it impossible: a new primary can have another
-    // clock.
+    // Keep the known offset if this response allows it. If not, a new primary might have another clock.
     const known = this.#ahead ?? least;
     const heard = Math.min(most, Math.max(least, known));
     const hasJumped = Math.abs(heard - known) > maxSkewMs && Math.abs(this.skewMs) > maxSkewMs;

@@ -5,7 +5,7 @@ import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { AuditEntry, FeatureDeclaration, FeatureNote } from '../../storage/lmdb/records.ts';
 import type { Fact } from './facts.ts';
 
-/** The things in the audit log whose changes are in the feed. All of them belong to an application. */
+/** Kinds of audit log targets whose changes appear in the activity feed. All belong to an application. */
 const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; readonly noun: string }>> = {
   application: { kind: 'application_changed', noun: 'Application' },
   environment: { kind: 'environment_changed', noun: 'Environment' },
@@ -15,7 +15,7 @@ const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; read
   experiment: { kind: 'experiment_changed', noun: 'Experiment' },
 };
 
-/** Actions that the feed shows as other facts: a note at the time to which it refers, and a leak with its key. */
+/** Actions that are not shown as changes: the feed has own items for notes and for leaked keys. */
 const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
 
 /** True if the feed shows an entry of the audit log. */
@@ -47,7 +47,7 @@ export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
   };
 }
 
-/** Returns the steps of the rollout plan of a feature. A range that has ended contains no future steps. */
+/** Returns a fact for each step of the rollout plan of a feature, including future steps. */
 export function stepFacts({ name, rollout }: FeatureDeclaration): readonly Fact[] {
   return (rollout ?? []).map(({ at, split }) => ({
     kind: 'rollout_step',
@@ -58,7 +58,7 @@ export function stepFacts({ name, rollout }: FeatureDeclaration): readonly Fact[
   }));
 }
 
-/** Returns a note of a feature, at the time to which it refers. */
+/** Returns the fact for a note of a feature. Its time is the time to which the note refers. */
 export function noteFact(feature: string, note: FeatureNote, by: Fact['by']): Fact {
   const { id, at, environment, text } = note;
   return { kind: 'note', at, key: [id], environment, feature, text, by: by ?? null };
@@ -98,10 +98,10 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Limits for all applications together: entries of the audit log to read, and changes to keep. */
+/** Maximum number of audit log entries to read, and of changes to keep, for all applications together. */
 const most = { read: 200_000, kept: 20_000 };
 
-/** Number of entries read between two pauses, which takes about a millisecond. */
+/** Number of entries read between two pauses. Reading this number of entries takes about a millisecond. */
 const stride = 200;
 
 /** The latest changes of applications in the audit log, the latest first. Each entry is read only once. */

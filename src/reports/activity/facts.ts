@@ -9,8 +9,8 @@ export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>>
   /** Time of the fact, Unix ms. */
   readonly at: number;
   /**
-   * Distinguishes the fact from others of its kind, independent of the time of the request. The key of a change is its
-   * number in the audit log, which orders changes of the same time.
+   * Identifies the fact among the facts of its kind. It is the same in every request. The key of a change is its number
+   * in the audit log, so changes of the same millisecond are in the order of the log.
    */
   readonly key: number | readonly (string | number | null)[];
   readonly text: string;
@@ -62,7 +62,7 @@ export function pageOfFacts(facts: Iterable<Fact>, filter: ActivityFilter): read
   return latest(items, filter);
 }
 
-/** Merges pages: see `pageOfFacts`. */
+/** Merges several pages into one page: see `pageOfFacts`. */
 export function latest(items: readonly ActivityItem[], { after, limit }: ActivityFilter): readonly ActivityItem[] {
   return items
     .map((item) => ({ item, position: formatPosition(item) }))

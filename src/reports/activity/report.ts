@@ -16,8 +16,8 @@ import { type ActivityFilter, type Fact, formatPosition, latest, pageOfFacts } f
 import { type Moves, movesIn, type SplitMove, type TrafficMove } from './split-moves.ts';
 
 /*
- * src/reports/activity: the items of an activity feed. change-facts.ts finds the changes by people, in the audit log.
- * report.ts finds the changes in the data, with split-moves.ts, and runs in the report thread.
+ * src/reports/activity: the items of an activity feed. change-facts.ts finds changes by people in the audit log.
+ * report.ts and split-moves.ts find changes in the data. They run in the report thread.
  */
 
 export interface ActivityTask extends ActivityFilter {
@@ -29,7 +29,7 @@ export interface ActivityTask extends ActivityFilter {
   readonly keys: ReadonlyMap<string, string>;
   /** Changes by people, and leaked keys: see `pageOfFacts`. */
   readonly changes: readonly ActivityItem[];
-  /** True to include facts from the data. Only facts from the audit log have an author. */
+  /** True to include facts from the data. These facts have no author. */
   readonly data: boolean;
   /** Unix ms. */
   readonly now: number;
@@ -41,12 +41,12 @@ interface Sights {
   readonly senders: readonly SeenSender[];
 }
 
-/** Maximum age of cached sights and refusals, ms. */
+/** Maximum age of cached refusals, and of cached times at which features and senders were seen, ms. */
 const freshMs = 20_000;
-/** Maximum age of cached moves. They change once a day, and with late reports. */
+/** Maximum age of cached moves of splits and of traffic, ms. They change once a day, and when late reports arrive. */
 const movesMs = 600_000;
 
-/** The changes in the data of applications, with a cache. */
+/** Finds the changes in the data of applications, and caches them. */
 export class ActivityFeed {
   readonly #store: UsageTables;
   readonly #sights = new ResultCache<Sights>(freshMs);
@@ -100,12 +100,12 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Minimum time from the first sight of a feature to the first sight of a new variant, ms. */
+/** A variant is reported as new only if it was first seen more than this time after its feature, ms. */
 const laterMs = hourMs;
-/** Duration after which a feature or an environment counts as silent, ms. Every weekly job has run within a week. */
+/** Duration after which a feature or environment counts as silent, ms. Weekly jobs report within a week. */
 const silence = { feature: 7 * dayMs, environment: dayMs };
 
-/** Yields when features and variants were first and last seen. */
+/** Yields facts about new features, new variants, silent features and a silent environment. */
 function* featureFacts(
   environment: string,
   number: number,
@@ -143,7 +143,7 @@ function* featureFacts(
   }
 }
 
-/** Yields new programs and their versions. */
+/** Yields facts about new programs and about new versions of programs. */
 function* senderFacts(environment: string, number: number, { senders }: Sights): Generator<Fact> {
   const programs = new Map<string, { first: number; readonly versions: Map<string, number> }>();
   for (const { name, version, first } of senders) {
@@ -165,7 +165,7 @@ function* senderFacts(environment: string, number: number, { senders }: Sights):
   }
 }
 
-/** Minimum move of the share of a variant that is shown. */
+/** Minimum change of a variant's share. Variants with a smaller change are not listed. */
 const shownShare = 0.01;
 const maxShown = 4;
 
@@ -188,7 +188,7 @@ function splitFact(environment: string, number: number, { feature, day, minute, 
 }
 
 const shareText = shares('en');
-/** // A mean of days can miss 0 or 1 by a rounding error. */
+/** A mean over days can differ from 0 or 1 by a rounding error. */
 const percent = (share: number) => shareText(Math.round(share * 10_000) / 10_000);
 const compact = compactNumbers('en');
 
@@ -273,7 +273,7 @@ const pauseHours = 24;
 
 const dayHours = 24;
 const maxSenders = 3;
-/** Maximum number of periods of an application. The latest ones are kept. */
+/** Maximum number of periods of an application. The latest periods are kept. */
 const maxPeriods = 1000;
 
 /** Reads the periods of refusals of an application, latest first, including periods that began before `from` (hours). */
@@ -307,7 +307,7 @@ function* readRefusals(
   for (let to = hours.to; to > hours.from; to -= dayHours) {
     const from = Math.max(hours.from, to - dayHours);
     yield* readEach(ledgerEntries(store, application, from, to, at, 'refused'), take);
-    yield; // Most rows are about accepted messages, which are skipped without a pause.
+    yield; // Most rows are accepted messages. `readEach` does not pause between them.
   }
   return found;
 }

@@ -8,7 +8,7 @@ import { type LevelShift, levelShifts } from '../statistics/level-shifts.ts';
 /** Number of days that are compared. */
 const comparedDays = 100;
 
-/** Maximum number of series read. Features beyond it are not compared. */
+/** Maximum number of series read. Features after the last of them are not compared. */
 const maxSeries = 20_000;
 /** Maximum number of compared variants of a feature: the variants with the most checks. */
 const maxVariants = 6;
@@ -19,7 +19,7 @@ const minChecks = 100;
 const leastShare = 0.1;
 /** Factor by which the variance exceeds the binomial variance, because consecutive checks of one sender are alike. */
 const designEffect = 4;
-/** Minimum change of the logarithm of the checks: half or twice as many checks. */
+/** Minimum change of the logarithm of the daily checks: twice as many checks, or half as many. */
 const leastTraffic = Math.log(2);
 /** Minimum variance of daily traffic: a standard deviation of 5 %. */
 const trafficNoise = 0.05 ** 2;
@@ -48,7 +48,7 @@ export interface Moves {
   readonly traffic: readonly TrafficMove[];
 }
 
-/** Finds the moves in an environment, by complete UTC days. @param now Unix ms */
+/** Finds the moves of splits and traffic in an environment, from the counts of complete UTC days. @param now Unix ms */
 export function* movesIn(store: UsageTables, environment: number, now: number, at: Snapshot): Reading<Moves> {
   const names = yield* readNames(store, environment, at);
   const today = Math.floor(now / 86_400_000);
@@ -130,7 +130,7 @@ function findMoves(feature: string, rows: readonly Row[], from: number): SplitMo
   }));
 }
 
-/** Finds the hour of a move in the counts of its day. */
+/** Finds the hour of a move from the hourly counts of its day. */
 function* findMinute(
   store: UsageTables,
   environment: number,
@@ -154,8 +154,8 @@ function* findMinute(
 }
 
 /**
- * Finds the hour from which on the shares fit the level after a move better than the level before, by least squares.
- * Returns 0 if the counts by hour are gone, because only one sum is left for the day.
+ * Finds the hour of a move by the method of least squares. From this hour on, the shares fit the new level better than
+ * the old level. Returns 0 if the counts by hour are gone, because only one sum is left for the day.
  */
 export function hourOfMove(
   hours: readonly { readonly part: number; readonly sum: number }[],
@@ -182,7 +182,7 @@ function mostChecked(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((one, other) => sum(other) - sum(one)).slice(0, maxVariants);
 }
 
-/** Computes the shares of variants by day, and the variance that counting alone explains. */
+/** Computes the daily shares of variants, and their variance if it were caused by counting alone. */
 export function computeShares(rows: readonly Pick<Row, 'checks'>[], sums: Float64Array) {
   const of = (checks: Float64Array, pick: (share: number, sum: number) => number) =>
     sums.map((sum, day) => (sum < minChecks ? Number.NaN : pick(checks[day]! / sum, sum)));

@@ -16,7 +16,7 @@ import { judgeComparison } from './comparison-text.ts';
 export interface ComparisonTask {
   readonly environment: Environment;
   readonly feature: string;
-  /** Whole days that are over. */
+  /** Complete days in the past. */
   readonly days: Days;
   readonly event: 'used' | 'viewed';
   /** The variant to compare with; `undefined` for the default. */
@@ -74,7 +74,7 @@ function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): strin
   return given.find((variant) => variant === task.planned) ?? usualBase(given);
 }
 
-/** Returns the compared days as indices, and the period from the first to the last, which the result covers. */
+/** Returns the indices of the compared days, and the period from the first to the last of them. */
 function findPeriod(
   counts: readonly DailyCounts[],
   base: string | undefined,
@@ -119,7 +119,7 @@ function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly D
   return ordinals.map((ordinal) => ({ ordinal, variant: series.get(ordinal)!, days: byDay.get(ordinal)! }));
 }
 
-/** Adds each variant's users in the period; variants with the most users come first. */
+/** Adds each variant's users in the period. Sorts variants by their number of users, highest first. */
 function* readUsers(
   unions: UserUnions,
   environment: Environment,
@@ -148,7 +148,7 @@ function sampleRatio(
   return { expected, observed, p, mismatch: state === 'off' };
 }
 
-/** Share of users with several variants that can be an error of two sketches, each within 2 %. */
+/** Maximum share of users with several variants that can be an estimation error. Two sketches are each within 2 %. */
 const severalAtMost = 0.05;
 
 /** Computes the share of users with several variants, from the users of each variant and of all together. */

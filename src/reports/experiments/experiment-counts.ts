@@ -108,7 +108,7 @@ function* readMetrics(
   return found;
 }
 
-/** Returns a variant as a side of the comparison of a metric. */
+/** Returns the counts of a variant as one side of the comparison of a metric. */
 export function createSide({ variant, users, days, metrics, amounts }: VariantDays, metric: string): Variant {
   if (metric === 'used' || metric === 'viewed')
     return { variant, users, days: days.map((day) => ({ checks: day.checks, events: day[metric] })) };

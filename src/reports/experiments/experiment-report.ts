@@ -26,7 +26,7 @@ export interface ExperimentTask {
   readonly amounts: readonly string[];
   /** Unix ms. */
   readonly now: number;
-  /** Reason for freezing the result; `undefined` if the experiment is running, which has no result yet. */
+  /** Reason for freezing the result; `undefined` while the experiment is running. */
   readonly ending?: 'met' | 'stopped';
 }
 
@@ -44,7 +44,7 @@ const dayMs = 86_400_000;
 /** Time to wait for late reports of the last day. */
 const settledMs = 15 * 60_000;
 
-/** Returns the whole UTC days that are over, or were over when the result was frozen. */
+/** Returns the complete UTC days in the past, or the days that were complete when the result was frozen. */
 function findDays({ experiment, now }: ExperimentTask): Days {
   const { from, to } = plannedDays(experiment);
   const { result } = experiment;
@@ -100,7 +100,7 @@ function fewestUsers({ variants }: ExperimentCounts, { base }: Experiment, split
   return Math.min(...wanted.map(countUsers));
 }
 
-/** True once late reports of the planned days have arrived, or if after a week each variant has the planned users. */
+/** True if the planned days are over, or each variant has the planned users after a week. Waits for late reports. */
 function isPlanMet({ experiment, now }: ExperimentTask, days: Days, users: number): boolean {
   if (experiment.stopped !== undefined || experiment.result !== undefined) return false;
   const end = plannedDays(experiment).to ?? days.from + mostDays;
@@ -120,7 +120,7 @@ interface State {
 function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: State): ExperimentFigures {
   const { experiment, now } = task;
   const { days, isMet, isFinal, users, split } = state;
-  // The time of a planned end does not depend on the counts, so the usual interval is valid.
+  // The planned end is a date that does not depend on the counts, so the usual interval is valid.
   const isFixed = isFinal && isMet && experiment.users === null;
   const intervalAt = isFixed ? undefined : sequentialAt(task, days, users);
   const compared = (metric: PlannedMetric) => {
@@ -151,7 +151,7 @@ function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: S
   };
 }
 
-/** Computes the sequential interval. Progress is the share of the planned days, or else of the planned users. */
+/** Computes the sequential interval. Progress is the share of the planned days, or of the planned users. */
 function sequentialAt({ experiment }: ExperimentTask, days: Days, users: number) {
   const { from, to } = plannedDays(experiment);
   const part = to === null ? users / (experiment.users ?? 1) : (days.to - from) / (to - from);
@@ -183,7 +183,7 @@ function show({ variant, users, checks, rate, difference }: VariantComparison): 
   };
 }
 
-/** Returns the difference that the traffic so far can detect at the planned end; `null` if there is no traffic yet. */
+/** Returns the difference that is detectable at the planned end with the current traffic; `null` if there is none. */
 function detectableAtEnd({ experiment }: ExperimentTask, counts: ExperimentCounts, { from, to }: Days): number | null {
   const end = plannedDays(experiment).to;
   const others = counts.variants.filter(({ variant }) => variant !== experiment.base).length;

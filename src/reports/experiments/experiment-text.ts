@@ -39,7 +39,7 @@ interface Context {
   readonly split: 'ok' | 'off' | 'unknown';
 }
 
-/** Describes the result of an experiment that is over. A mismatched split blocks the result. */
+/** Describes the result of an experiment that is over. A mismatched split makes the result untrustworthy. */
 export function judgeExperiment(
   experiment: Pick<Experiment, 'base' | keyof PlannedMetric>,
   compared: readonly VariantComparison[],
@@ -93,13 +93,13 @@ function sentence({ variant, difference: { estimate, interval } }: WithDifferenc
   } than with ${base} (${bare(show(low))} to ${bare(show(high))})`;
 }
 
-/** Removes the unit from a size. */
+/** Removes the unit from a formatted size. */
 function bare(text: string): string {
   return text.replace(' percentage points', '');
 }
 
 /**
- * Returns the state of a guardrail. It is worse if a whole interval is beyond the tolerated worsening, and ok if no
+ * Returns the state of a guardrail: `worse` if a whole interval is beyond the tolerated worsening, and `ok` if no
  * interval reaches it.
  */
 export function checkGuardrail(
@@ -110,7 +110,7 @@ export function checkGuardrail(
 ) {
   const found = compared.filter((each): each is WithDifference => each.difference !== null);
   const show = shownBy(metric);
-  /** Returns the minimum and maximum worsening with the variant. */
+  /** Returns the interval of the worsening that a variant causes: its minimum and its maximum. */
   const worsening = ({ difference: { interval } }: WithDifference): readonly [number, number] =>
     direction === 'up' ? [-interval[1], -interval[0]] : interval;
   const worse = found.find((each) => worsening(each)[0] > tolerated);

@@ -27,11 +27,11 @@ export interface PowerTask {
 
 const dayMs = 86_400_000;
 
-/** Number of days of traffic that are read, and longest span over which users are counted. */
+/** Number of days whose traffic is read. It is also the longest period for which users are counted. */
 const readDays = 28;
 const spans = [1, 7, 14, 28] as const;
 
-/** Lengths of experiments that are shown, in days. */
+/** Durations of experiments that the report shows, in days. */
 const lengths = [7, 10, 14, 21, 28, 42, 56, 84];
 
 /** Computes the differences that are detectable with the traffic of the last 28 days. */
@@ -60,7 +60,7 @@ export function* powerReport(store: UsageTables, unions: UserUnions, task: Power
 const noTraffic =
   'The flag had no users in the last 28 days, so the time that an experiment needs cannot be estimated.';
 
-/** Counts the users of the last days, for each span that is covered. */
+/** Counts the users of the last days, for periods of different lengths. */
 function* usersBySpan(
   store: UsageTables,
   unions: UserUnions,
@@ -117,7 +117,7 @@ function sharesIn({ base, split }: PowerTask, { variants }: ExperimentCounts) {
   return { shares: [own / all, least / all] as const, others: others.length };
 }
 
-/** Candidate sizes of the example. It is the first size that is detectable within four weeks, or else the last. */
+/** Candidate sizes of the example: the first size that is detectable within four weeks, or else the last. */
 const examples = [0.005, 0.01, 0.02, 0.05, 0.1];
 
 function exampleText(traffic: Traffic, level: number, isShare: boolean): string {

@@ -24,10 +24,10 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Number of days over which the actual split is measured; fewer if the intended split changed within them. */
+/** Number of days over which the actual split is measured. A change of the intended split shortens this period. */
 const windowDays = 7;
 
-/** Maximum number of features whose users are counted. For further features, only checks are counted. */
+/** Maximum number of features whose users are counted. For other features, only checks are counted. */
 const mostCounted = 200;
 
 /** Maximum age of cached splits, ms. */

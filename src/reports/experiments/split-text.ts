@@ -3,7 +3,7 @@ import type { FeatureSplit } from '../../contract/shapes/split.ts';
 
 /**
  * Describes the deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since
- * 12 Nov`. Returns `null` if the split is not off.
+ * 12 Nov`. Returns `null` if there is no such deviation.
  */
 export function splitText(
   { intended, actual, state, of, planned }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
@@ -26,7 +26,7 @@ export function splitText(
 
 const percent = shares('en');
 
-/** Returns the share of a variant, which can have the name of an inherited property. */
+/** Returns the share of a variant. A variant named `constructor` must not find the inherited property. */
 function getShare(shares: Readonly<Record<string, number>>, variant: string): number {
   return Object.hasOwn(shares, variant) ? shares[variant]! : 0;
 }

@@ -29,7 +29,7 @@ export class ExportQueue {
     this.#limits = limits;
   }
 
-  /** Resolves with the export when its first chunk is read. @throws {Refusal} of the queue and of the first chunk */
+  /** Resolves with the export when its first chunk is read. @throws {Refusal} of the queue or of the first chunk */
   begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<BodyChunks> {
     return new Promise((resolve, reject) => {
       const run = async () => {
@@ -56,7 +56,7 @@ export class ExportQueue {
 
 /** One export. While a chunk is sent, the next one is read. */
 class Export implements BodyChunks {
-  /** Resolves when everything is released. */
+  /** Resolves when the export is no longer read, and its slot can be reused. */
   readonly over: Promise<void>;
   readonly #thread: ExportThread;
   readonly #id: number;
@@ -123,7 +123,7 @@ class Export implements BodyChunks {
     this.#ready = chunk;
   }
 
-  /** Releases the slot, after the chunk in progress. */
+  /** Cancels the export in its thread, after the chunk in progress. */
   async #letGo(): Promise<void> {
     const last = await this.#ready?.catch(() => undefined);
     if (last?.isLast === false) await this.#thread.stop(this.#id).catch(() => {});

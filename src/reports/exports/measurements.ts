@@ -18,7 +18,7 @@ import { byName, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport, 'metrics') };
 
-/** The series of a metric, with its order and the cells that all of its rows share. */
+/** The series of a metric: its position in the rows, and the cells that all of its rows share. */
 interface NamedMetric {
   readonly place: number;
   readonly cells: Uint8Array;
@@ -28,8 +28,8 @@ interface NamedMetric {
 type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 
 /**
- * Yields the measurements of an environment by time and metric. Keeps a day of buckets in memory, or an hour of
- * minutes.
+ * Yields the measurements of an environment by time and metric. Holds one day of buckets in memory, or one hour if the
+ * buckets are minutes.
  * @throws {Refusal} if a day is rolled up after some of its hours were read, because its other hours are lost
  */
 export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {

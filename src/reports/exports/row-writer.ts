@@ -45,8 +45,8 @@ const utf8 = new TextEncoder();
 const zero = 48;
 
 /**
- * Limit of numbers written digit by digit. Larger numbers, and numbers with a sign, a fraction or an exponent, are rare
- * and written as text.
+ * Limit of numbers that are written digit by digit. Larger, negative and fractional numbers are rare and written as
+ * text.
  */
 const mostDigits = 2 ** 31;
 
@@ -155,8 +155,8 @@ interface Field extends TSchema {
 }
 
 /**
- * Lists a column for each field of an object, as the JSON response describes it. Fields of a nested object are separate
- * columns. Lists are omitted.
+ * Lists a column for each field of an object of a JSON response. Fields of a nested object are separate columns. Lists
+ * are omitted.
  */
 export function listColumns(schema: TObject, example = (schema as DocumentOptions).example as object): Columns {
   const examples = new Map<string, Cell>(Object.entries(example));

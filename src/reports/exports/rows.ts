@@ -2,8 +2,8 @@ import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import { type Cell, chunkBytes, type RowWriter } from './row-writer.ts';
 
 /**
- * Writes rows while they are read. Pauses to let other work run, and when the writer is full. No snapshot is open while
- * rows are written.
+ * A reading that writes rows while it reads them. It pauses for other work, and when the writer is full. No snapshot is
+ * open while rows are written.
  */
 export type Rows = Reading<void>;
 
@@ -22,7 +22,7 @@ export interface Chunk {
   readonly isLast: boolean;
 }
 
-/** Creates shared memory for two chunks: the next one is written while one is sent. */
+/** Creates shared memory for two chunks. While one chunk is sent, the next one is written. */
 export function chunkMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * chunkBytes);
 }
@@ -45,7 +45,7 @@ export class Chunks {
     this.#memory = memory;
   }
 
-  /** Reads the next chunk. If it is abandoned, the rows are closed with their snapshot. */
+  /** Reads the next chunk. If this reading is abandoned, it closes the rows and their snapshot. */
   *next(): Reading<Chunk> {
     let isRead = false;
     try {

@@ -27,16 +27,16 @@ export const usageColumns = {
   viewed: { description: 'Number of views.', example: 2 },
 } satisfies Columns;
 
-/** A series in the order of the rows, with its encoded name. */
+/** A series with its encoded names. The rows of a bucket are in the order of the series. */
 interface NamedSeries {
   readonly ordinal: number;
   readonly cells: Uint8Array;
 }
 
-/** Maximum number of counts in memory: many buckets of few series, or one bucket of many. */
+/** Maximum number of counts in memory: many buckets of few series, or one bucket of many series. */
 const maxCells = 100_000;
 
-/** Yields the counts of an environment by time, feature and variant. Each span is read from one snapshot. */
+/** Yields the counts of an environment by time, feature and variant. Each period is read from its own snapshot. */
 export function* usageRows(store: UsageTables, { environment, range, only }: UsageTask, writer: RowWriter): Rows {
   const series = yield* seriesInOrder(store, environment, only, writer);
   const counts = new CountsByBucket(
@@ -63,7 +63,7 @@ function* seriesInOrder(
   return sorted.map(([ordinal, name]) => ({ ordinal, cells: writer.encode(1, [environment.name, ...name]) }));
 }
 
-/** Compares series in the order of rows. */
+/** Compares the names of two series, for the order of rows. */
 export function byName(a: SeriesName, b: SeriesName): number {
   const order = (index: 0 | 1 | 2) => {
     const one = a[index] ?? '';
@@ -74,9 +74,9 @@ export function byName(a: SeriesName, b: SeriesName): number {
 }
 
 /**
- * Adds up some buckets.
- * @returns the start of the next span, minutes since the epoch
- * @throws {Refusal} if a span starts within a bucket that was rolled up since the last span: the counts of the rest
+ * Adds up the counts of the next period.
+ * @returns the start of the period after it, minutes since the epoch
+ * @throws {Refusal} if the period starts within a bucket that was rolled up during the export: the counts of the rest
  * of the bucket are unknown
  */
 function readSpan(
@@ -107,7 +107,7 @@ export const rolledUp = new Refusal(
 const hour = 60;
 const day = minutesPerDay;
 
-/** The limits of the narrower buckets. */
+/** Times from which on minutes and hours are kept as separate buckets, in minutes since the epoch. */
 interface KeptBuckets {
   readonly minutesFrom: number;
   readonly hoursFrom: number;
@@ -125,8 +125,8 @@ function after(minute: number, width: number): number {
 }
 
 /**
- * Finds the end of a span with few enough counts. Old spans are counted in the wider buckets that are kept, so that
- * rolled-up years are not read minute by minute. The end is a boundary of a bucket of the step and of a kept bucket.
+ * Finds the end of a period whose counts fit in memory. Old periods are read by the wider buckets that are kept, and
+ * not by minutes. The period ends at the end of a bucket of the step and of a kept bucket.
  */
 export function findSpanEnd(from: number, step: ReportRange['step'], series: number, kept: KeptBuckets): number {
   const narrowest = narrowestAt(from, kept);
@@ -138,7 +138,7 @@ export function findSpanEnd(from: number, step: ReportRange['step'], series: num
   return Math.min(end, last, width === day ? after(from, day) + mostDays * day : after(from, day));
 }
 
-/** Maximum length of a span, in days. A span is read from one snapshot, which must not stay open for long. */
+/** Maximum length of a period, in days. A period is read from one snapshot, which must not stay open for long. */
 const mostDays = 30;
 
 function* bucketRows(
@@ -157,7 +157,7 @@ function* bucketRows(
   }
 }
 
-/** The counts of all series in one bucket, by their order. */
+/** The counts of all series in one bucket, in the order of the series. */
 interface BucketCounts {
   /** The start of the bucket, Unix seconds. */
   readonly at: number;
@@ -189,7 +189,7 @@ class CountsByBucket {
     return this.ordinals.length;
   }
 
-  /** Adds a block to its bucket. Ignores other series. */
+  /** Adds the counts of a block to their bucket. Ignores the counts of other series. */
   add(block: CountsBlock): void {
     const { has, counts } = this.#ensureBucket(bucketStart(block.minute, this.#step));
     for (let index = 0; index < block.size; index += 1) {

@@ -31,10 +31,10 @@ export class Totals {
   readonly viewed: Float64Array;
   /** The points of all sparklines, feature by feature. */
   readonly spark: Float64Array;
-  /** Points of the environment, bucket by bucket. */
+  /** Points of the whole environment, bucket by bucket. */
   readonly series: Readonly<Record<keyof Counts, Float64Array>>;
 
-  /** @param counts to start from, if any */
+  /** @param other counts to start from, if any */
   constructor({ features, featureByOrdinal }: Names, { length, spark }: Grid, other?: Totals) {
     this.checks = other?.checks.slice() ?? new Float64Array(featureByOrdinal.length);
     this.used = other?.used.slice() ?? new Float64Array(features.length);
@@ -77,7 +77,7 @@ export class SpanTotals {
   readonly counts: Counts;
   readonly checks: Float64Array;
 
-  /** @param counts to start from, if any */
+  /** @param other counts to start from, if any */
   constructor({ features }: Names, other?: SpanTotals) {
     this.counts = other === undefined ? countsCodec.empty() : { ...other.counts };
     this.checks = other?.checks.slice() ?? new Float64Array(features.length);
@@ -132,7 +132,7 @@ export interface Sights {
   readonly earliest: number;
 }
 
-/** Reads when features were seen. @returns `undefined` if the names lack a series */
+/** Reads when features were seen. @returns `undefined` if `names` lacks a series of the store */
 export function* readSights(
   store: UsageTables,
   environment: number,
@@ -172,20 +172,20 @@ export interface OverviewBase {
   readonly before: SpanTotals;
   /** Counts of the end of the range, for which there is no comparison. */
   readonly rest: SpanTotals;
-  /** The complete hours. */
+  /** Messages of the complete hours. */
   readonly ledger: HourlyLedger;
   /** Users of the complete days of the range, and of as many days before it. */
   readonly users: EnvironmentUsers;
   readonly usersBefore: EnvironmentUsers;
 }
 
-/** Returns the complete hours of the ledger. */
+/** Returns the complete hours of the ledger that an overview needs. */
 export function hoursOver(wanted: OverviewRequest): Span {
   const { from, to } = hoursAround(wanted);
   return { from, to: Math.max(from, Math.min(to, hoursWritten(wanted.now))) };
 }
 
-/** Splits a range into its complete days, the same number of days to compare with, and the rest of the range. */
+/** Splits a range into its complete days, the days before it for comparison, and the rest of the range. */
 export function splitDays({ range, now, daysBack }: Pick<OverviewRequest, 'range' | 'now' | 'daysBack'>) {
   const { from, to } = listDays(range, now);
   const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
@@ -260,7 +260,7 @@ const maxPast = 64;
 
 /**
  * Caches the counts of previous ranges, which do not change when new counts are rolled up. Reading them takes as long
- * as reading the range itself. The first overview of a range that ends now does not wait for them. The next overview,
+ * as reading the range itself. The first overview of a range that ends now is created without them. The next overview,
  * seconds later, has these counts.
  */
 class PastCache {
@@ -375,7 +375,7 @@ export function* hourlyLedger(
   return hourly;
 }
 
-/** Adds up the messages of a span of hours, as far as the hours were read. */
+/** Adds up the messages of a span of hours. Hours that were not read count as 0. */
 export function receivedIn({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
   const sum = (hours: readonly number[]) =>
     hours.slice(Math.max(0, from - start), Math.max(0, to - start)).reduce((total, each) => total + each, 0);

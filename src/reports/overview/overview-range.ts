@@ -18,9 +18,9 @@ import {
 
 export interface OverviewRange {
   readonly range: ReportRange;
-  /** `undefined` if the range to compare with is not kept, or no comparison is wanted. */
+  /** `undefined` if no comparison is requested, or the data of the previous range is not kept. */
   readonly comparison: Comparison | undefined;
-  /** Days from the compared range to the range; `undefined` for the days before the range, 0 for no comparison. */
+  /** Days from the previous range to the range; `undefined` for the time just before it, 0 for no comparison. */
   readonly daysBack?: number | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface Grid {
   readonly spark: { readonly start: number; readonly width: number; readonly length: number };
 }
 
-/** Widths of points, in hours, that divide a day. */
+/** Durations of points that divide a day, in hours. */
 const dayDivisors = [1, 2, 3, 4, 6, 8, 12, 24];
 
 /** Maximum number of points in a sparkline. */
@@ -110,13 +110,13 @@ export function findBucket({ start, width, starts }: Grid, time: number): number
   return Math.floor(Math.max(0, time - start) / width);
 }
 
-/** Returns the whole hours that a range and the previous range touch, as hours since the epoch. */
+/** Returns the hours that a range and the previous range touch, as hours since the epoch. */
 export function hoursAround({ range, comparison }: OverviewRange): Span {
   const from = Math.min(range.from, comparison?.before.from ?? range.from);
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
 }
 
-/** Lists the UTC days whose users a range counts, without future days if possible. @param now Unix ms */
+/** Lists the UTC days whose users a range counts: at least one day, and otherwise no future days. @param now Unix ms */
 export function listDays(range: ReportRange, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
   const { from, to } = countedUserDays(range);
@@ -131,15 +131,15 @@ export interface Span {
 
 /** Two spans of equal length that consist of whole buckets. */
 export interface Comparison {
-  /** The compared span of the range. */
+  /** The part of the range that is compared. */
   readonly against: Span;
-  /** The same span of the previous range. */
+  /** The corresponding part of the previous range. */
   readonly before: Span;
 }
 
 type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
 
-/** Days from the range to the compared range. A year is 52 weeks, so that weekdays are compared with themselves. */
+/** Days from the previous range to the range. A year is 52 weeks, so that weekdays are compared with themselves. */
 const daysBack = { day: 1, week: 7, year: 364 } as const;
 
 function findComparison(
@@ -156,12 +156,12 @@ function findComparison(
   if (days === undefined) return { comparison: compare(range, now, horizons) };
   const time = (from - startOfDay(zone, first)) / minuteMs;
   const start = startOfDay(zone, first - days) / minuteMs + time;
-  // If only days are kept, they are UTC days: the day with the same date is compared.
+  // If only UTC days are kept, the range is compared with the UTC day of the same date.
   const kept = start < horizons.hours && time === 0 ? (first - days) * day : start;
   return { comparison: compare(range, now, horizons, Math.max(0, kept)), daysBack: days };
 }
 
-/** Returns the days between the starts of the two ranges; `undefined` if they are not whole days. */
+/** Returns the days between the starts of the two ranges; `undefined` if this is not a whole number of days. */
 function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: number): number | undefined {
   if (wanted === 'month') return first - monthsBefore(first, 1);
   if (wanted === 'day' || wanted === 'week' || wanted === 'year') return daysBack[wanted];
@@ -169,8 +169,8 @@ function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: numb
 }
 
 /**
- * Returns the starts of the previous buckets that correspond to the buckets of a range, minutes since the epoch. They
- * end where the range begins. The last value is the end.
+ * Returns the starts of the buckets of the previous range, minutes since the epoch. They end where the range begins.
+ * The last value is the end.
  */
 export function bucketsBefore(
   range: ReportRange,
@@ -195,14 +195,14 @@ export function grainBefore(range: ReportRange, { before }: Comparison, horizons
   return before.from < horizons.hours ? range.step : chooseGrain(range);
 }
 
-/** Maximum number of minutes that can be omitted so that spans consist of whole buckets. */
+/** Maximum number of minutes that are omitted so that the compared spans consist of whole buckets. */
 const mostLeftOut = 2 * day;
 
 /**
- * Finds the longest comparable spans. If the range is not over, only its past part is compared: at noon, today until
- * noon with yesterday until noon. A span ends at the end of a bucket, so the last minutes are omitted where old data is
- * kept by hours or days.
- * @param start start of the range to compare with; by default the previous range, which has the same length
+ * Finds the longest comparable spans. If the range is not over, only its past part is compared. At noon, today until
+ * noon is compared with yesterday until noon. A span ends at the end of a bucket, so the last minutes are omitted where
+ * old data is kept by hours or days.
+ * @param start start of the previous range; by default, the previous range ends where the range begins
  */
 export function compare({ from, to }: Span, now: number, horizons: Horizons, start?: number): Comparison | undefined {
   const past = Math.min(to, Math.ceil((now + 1) / minuteMs));

@@ -47,9 +47,9 @@ export interface OverviewTask extends OverviewRequest {
   /** The threshold for stale features. */
   readonly staleAfterMs: number;
   readonly declared: readonly FeatureDeclaration[];
-  /** The owners of the features, for features that have owners. */
+  /** Owners by feature name. Features without owners are missing. */
   readonly owned: ReadonlyMap<string, Owners>;
-  /** Backend keys that were seen in a packet. */
+  /** Number of backend keys that were received in packets. */
   readonly leakedKeys: number;
   /** See `Call`. */
   readonly fresh?: Freshness | undefined;
@@ -170,7 +170,7 @@ function minus(whole: Counts, part: Counts): Counts {
   return { checks: whole.checks - part.checks, used: whole.used - part.used, viewed: whole.viewed - part.viewed };
 }
 
-/** Reads the complete hours and the rest of the ledger. */
+/** Reads the ledger: the complete hours, and the current hour. */
 function* readLedger(
   store: UsageTables,
   task: OverviewTask,
@@ -184,8 +184,8 @@ function* readLedger(
 }
 
 /**
- * Returns the previous counts, or `null` if nothing was counted at the start of the previous range. Messages are
- * compared by whole hours.
+ * Returns the counts of the previous range, or `null` if nothing was counted at its start. Messages are compared by
+ * whole hours.
  */
 function showBefore(
   comparison: Comparison | undefined,
@@ -271,7 +271,7 @@ interface RowCounts extends Pick<OverviewCounts, 'totals' | 'before' | 'rest'> {
   readonly from: number | undefined;
 }
 
-/** The declarations and verdicts in the rows. */
+/** The declarations and verdicts that the rows show. */
 interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
   readonly splits: Splits;
   readonly declared: readonly FeatureDeclaration[];
@@ -279,7 +279,7 @@ interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'check
 }
 
 /**
- * Creates a row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
+ * Creates the rows of all features that were seen or declared, most checks first. Omits `__other__` without counts.
  * @param points number of points in a sparkline
  */
 function createRows(
@@ -322,8 +322,8 @@ function createRows(
 }
 
 /**
- * Returns the compared checks. A feature that was first seen after the previous range began is not compared: its start
- * would look like growth.
+ * Returns the checks to compare with. A feature that was first seen after the previous range began is not compared,
+ * because its first reports would look like growth.
  */
 function describeComparison(
   number: number,

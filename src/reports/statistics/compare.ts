@@ -13,7 +13,7 @@ export const alpha = 0.05;
 
 /** Minimum data of each side of a difference. With less data, a difference cannot be distinguished from chance. */
 export const needed = {
-  /** Days with checks on both sides: a whole week, because weekdays differ. */
+  /** Number of days with checks on both sides: a whole week, because weekdays differ. */
   days: 7,
   users: 100,
   events: 5,
@@ -34,7 +34,7 @@ export interface Variant extends Side {
 /** The difference between the rate of a variant and the rate of the base. */
 interface Difference {
   readonly estimate: number;
-  /** All intervals of a comparison hold at the same time. */
+  /** With probability 1 − `alpha`, all intervals of a comparison contain their true differences. */
   readonly interval: readonly [number, number];
   readonly p: number;
   readonly pAdjusted: number;
@@ -55,7 +55,7 @@ export interface VariantComparison {
   readonly lack: Lack | null;
 }
 
-/** Names that teams give to the variant without the change. */
+/** Names that teams give to the variant without the tested change. */
 const baseNames = ['control', 'off', 'disabled', 'false'];
 
 /**
@@ -90,12 +90,12 @@ export function commonDays(variants: readonly Variant[], base: string): readonly
   }, withBase);
 }
 
-/** A function that computes the confidence interval of an estimate at the level 1 − `alpha`. */
+/** Computes the confidence interval of an estimate at the level 1 − `alpha`. */
 type IntervalAt = typeof computeInterval;
 
 /**
  * Compares each variant with the base, over the common days.
- * @param intervalAt computes the interval; the default is valid if the result is read only once
+ * @param intervalAt computes the interval; the default is valid only if nobody reads the result before its end
  */
 export function compare(
   variants: readonly Variant[],
@@ -159,7 +159,7 @@ function given(days: readonly Day[]): number {
   return days.filter(({ checks }) => checks > 0).length;
 }
 
-/** Returns a variant on some of its days. Users are assumed to be proportional to checks. */
+/** Returns a variant reduced to some of its days. Users are assumed to be proportional to checks. */
 function cut(side: Variant, indices: readonly number[]): Variant {
   if (indices.length === side.days.length) return side;
   const days = indices.map((index) => side.days[index]!);

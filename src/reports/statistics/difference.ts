@@ -64,7 +64,7 @@ export function computeInterval(
   return [value - reach, value + reach];
 }
 
-/** Computes the probability of a figure at least this far from 0 if the true figure is 0. */
+/** Computes the p-value: the probability of a figure at least this far from 0 if the true figure is 0. */
 export function computePValue({ value, standardError, degreesOfFreedom }: Estimate): number {
   if (standardError === 0) return value === 0 ? 1 : 0;
   return twoSidedTail(value / standardError, degreesOfFreedom);
@@ -83,7 +83,7 @@ function jackknife(
   const value = above / below;
   const squares = terms.reduce((sum, [a, b]) => sum + ((above - a) / (below - b) - value) ** 2, 0);
   const variance = (squares * (terms.length - 1)) / terms.length + ofPeople(value);
-  // The effective number of days is lower if some days have most of the checks.
+  // If some days have most of the checks, the effective number of days is lower.
   const alike = below ** 2 / terms.reduce((sum, [, b]) => sum + b ** 2, 0);
   return { value, standardError: Math.sqrt(variance), degreesOfFreedom: Math.max(1, alike - 1) };
 }

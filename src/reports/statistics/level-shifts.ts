@@ -19,11 +19,11 @@ export interface LevelShift {
   readonly to: readonly number[];
 }
 
-/** Number of days of the level before. Two weeks contain each weekday twice. */
+/** Number of days of the old level. Two weeks contain each weekday twice. */
 const before = { least: 3, most: 14 };
 /** Number of days for which the new level must last. */
 const lasting = 2;
-/** Maximum distance in days between the last day before and the last day after. */
+/** Maximum number of days from the last day of the old level to the last day of the new level. */
 const maxSpan = 7;
 
 /**
@@ -107,7 +107,7 @@ function compare(
   for (let index = start; index < at; index += 1) from += value(index) / count;
   for (let index = at + 1; index <= at + lasting; index += 1) to += value(index) / lasting;
   const distance = Math.abs(to - from);
-  // Most days have no shift, so this check comes first.
+  // Most days have no shift, so this cheap check comes first.
   if (distance < least) return { from, to, deviation: 0, isClear: false };
   for (let index = start; index <= at + lasting; index += 1) {
     if (index === at) continue;

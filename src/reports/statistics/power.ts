@@ -1,13 +1,13 @@
 import { varianceOfPeople } from './difference.ts';
 import { criticalValue } from './distributions.ts';
 
-/** The traffic in which a difference is to be found. */
+/** The traffic of an experiment. */
 export interface Traffic {
   /** Events per check. */
   readonly rate: number;
   /** Number of checks per day. */
   readonly checks: number;
-  /** Number of distinct users in a number of days: `[days, users]`, ascending. */
+  /** Number of distinct users by number of days: `[days, users]`, ascending. */
   readonly users: readonly (readonly [days: number, users: number])[];
   /** Shares of the two compared variants. */
   readonly shares: readonly [number, number];
@@ -20,7 +20,7 @@ const power = 0.8;
 
 /**
  * Returns the smallest difference between two variants that is found after some days with a probability of 80 %, at a
- * level of `alpha`. The variance is as in `estimateDifference`, on days that differ by chance only.
+ * level of `alpha`. Assumes the variance of `estimateDifference`, and days that differ only by chance.
  */
 export function detectable(traffic: Traffic, days: number, alpha: number): number {
   const { rate, checks, shares, spread } = traffic;
@@ -35,8 +35,8 @@ export function detectable(traffic: Traffic, days: number, alpha: number): numbe
 }
 
 /**
- * Estimates the users in a number of days. Users grow more slowly than days, because people return. Between and beyond
- * the known numbers, they follow a power law.
+ * Estimates the users in a number of days. Users grow more slowly than days, because people return. The users follow a
+ * power law between the known numbers of days, and beyond them.
  */
 export function usersIn(known: Traffic['users'], days: number): number {
   const above = known.findIndex(([each]) => each >= days);
@@ -54,7 +54,7 @@ function computeVariance(rate: number): number {
   return rate <= 1 ? rate * (1 - rate) : rate;
 }
 
-/** Returns the days, at least a week, after which a difference is detectable; `undefined` beyond a year. */
+/** Returns the number of days needed to detect a difference, at least 7; `undefined` if more than a year. */
 export function daysUntil(traffic: Traffic, difference: number, alpha: number): number | undefined {
   for (let days = 7; days <= 366; days += 1) if (detectable(traffic, days, alpha) <= difference) return days;
   return undefined;

@@ -7,7 +7,7 @@ import { criticalValue, upperTail } from './distributions.ts';
  * central limit theory and asymptotic confidence sequences", 2024, theorem 2.2). It is the interval of the mixture
  * sequential probability ratio test (R. Johari and others, "Peeking at A/B tests", 2017). Student's t replaces the
  * normal distribution, because the variance of few days is uncertain.
- * @param progress share of the plan that is over, above 0; the interval is narrowest near 1
+ * @param progress completed share of the plan, above 0; the interval is narrowest near 1
  */
 export function sequentialInterval(
   { value, standardError, degreesOfFreedom }: Estimate,

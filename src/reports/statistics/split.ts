@@ -1,6 +1,6 @@
 import { upperTail } from './distributions.ts';
 
-/** The number of users or checks of a variant, and its intended weight; 0 if it is not intended. */
+/** The number of users or checks of a variant, and its intended weight; 0 for an unplanned variant. */
 export interface Side extends Share {
   readonly variant: string;
 }
@@ -19,14 +19,14 @@ export interface MeasuredSplit {
 const least = { users: 100, each: 5, checks: 1000 };
 
 const significant = 0.001;
-/** Minimum deviation that matters. With many users, smaller deviations are significant but negligible. */
+/** Minimum deviation that matters. With many users, smaller deviations can be significant, but they are negligible. */
 const practical = { points: 0.01, part: 0.1 };
 /** Minimum deviation of checks that counts, because checks are not independent. */
 const pointsOfChecks = 0.05;
 
 /**
- * Compares the users of each variant with the intended split. The split is off if its deviation is neither due to
- * chance nor negligible, or if other variants have more than a hundredth of the users.
+ * Compares the users of each variant with the intended split. The state is `off` if the deviation is significant and
+ * large enough to matter, or if unplanned variants have more than a hundredth of the users.
  * @param sketchError relative standard error of each count
  */
 export function checkUsers(sides: readonly Side[], sketchError: number): MeasuredSplit {

@@ -7,7 +7,7 @@ export interface FreshnessDeps {
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
 }
 
-/** Returns the freshness as fields of a report. On a single machine there are no such fields. */
+/** Returns the freshness as fields of a report; no fields if there is only one node. */
 export function describeFreshness(fresh: Freshness | undefined): {
   readonly completeThrough?: string;
   readonly mayBeCounting?: string[];

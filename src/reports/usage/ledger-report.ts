@@ -68,7 +68,7 @@ function ensureRow(rows: Map<string, ReportedRow>, subject: LedgerDimensions): R
 
 const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
 
-/** Compares rows: refused rows come first, then noted rows, each the latest first. */
+/** Orders rows: refused rows before noted rows, and each kind with the latest first. */
 function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.totals.lastAt - a.totals.lastAt;
 }

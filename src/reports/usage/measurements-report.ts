@@ -35,7 +35,7 @@ export function* measurementsReport(
   const metrics = yield* pickSeries(store, environment.number, (name) => createTotals(name, only));
   const budget = new PointBudget();
   const days = range.zoned?.starts !== undefined;
-  // Days of a time zone are added up from hours, a few of which are in memory at a time.
+  // Days of a time zone are added up from hours, only a few of which are in memory at a time.
   const source = { store, series: metrics, budget: days ? new PointBudget(anyLength) : budget };
   const inHours = { ...range, ...(days && ({ step: 'hour' } as const)) };
   yield* sumUp(source, environment.number, inHours, (ordinal, total, points) => {
@@ -103,7 +103,7 @@ export interface MetricsTask {
   /** The numbers of its environments. */
   readonly environments: readonly number[];
   readonly declared: readonly MetricDeclaration[];
-  /** True to report only declared metrics, false for only the others; `undefined` for all. */
+  /** True to report only declared metrics, false to report only undeclared metrics; `undefined` for all. */
   readonly only: boolean | undefined;
   readonly page: PageRequest<string>;
 }

@@ -58,7 +58,7 @@ export const reportRange = {
 const maxBuckets = 10_000;
 const minuteMs = 60_000;
 
-/** The limit of buckets for exports, which are never in memory as a whole. */
+/** Number of buckets without a limit, for exports. An export is never in memory as a whole. */
 export const anyLength = Number.POSITIVE_INFINITY;
 
 /**

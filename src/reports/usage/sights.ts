@@ -38,10 +38,10 @@ interface SeriesIndex {
   next: number;
 }
 
-/** Maximum number of environments in the index, which has four bytes for each series. */
+/** Maximum number of environments in the index. An environment needs four bytes for each series. */
 const maxEnvironments = 500;
 
-/** Finds the series of some features. Each series is read once: it stays while its environment exists. */
+/** Finds the series of some features. Each series is read once, because it exists as long as its environment. */
 export class FeatureIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, SeriesIndex>();
@@ -50,7 +50,7 @@ export class FeatureIndex {
     this.#store = store;
   }
 
-  /** Returns when features were seen, by name and number of the environment, except where they were not seen. */
+  /** Returns times by feature and environment number. Omits environments in which a feature was not seen. */
   *sights({ environments, features }: SightTask): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
     const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));
     for (const environment of environments) {
@@ -76,7 +76,7 @@ export class FeatureIndex {
   ): Reading<void> {
     const store = this.#store;
     const readName = (ordinal: number) => seriesName(store, environment, ordinal, at);
-    // A replica can have been replaced by the state of another node.
+    // The store of a replica can have been replaced by the store of another node, which has other series.
     const last = indexed.next - 1;
     if (last >= 0 && hashFeature(readName(last)) !== indexed.hashes[last]) indexed.next = 0;
     yield* readEach(listSeries(store, environment, at, indexed.next), ({ ordinal, name }) => {
@@ -104,7 +104,7 @@ function* findOrdinals({ hashes }: SeriesIndex, hash: number): Generator<number>
   for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1)) yield at;
 }
 
-/** Computes FNV-1a of the name of the feature. The result is never 0, which stands for no series. */
+/** Computes the FNV-1a hash of the feature name. The result is never 0, which stands for a missing series. */
 function hashFeature(series: SeriesName | undefined): number {
   const feature = (series && getFeatureName(series)) ?? '';
   let hash = 0x811c9dc5;
@@ -116,8 +116,8 @@ function hashFeature(series: SeriesName | undefined): number {
 type Only = Pick<ReadonlySet<string>, 'has'>;
 
 /**
- * Reads when features were seen in an environment, without `__other__`. A feature is seen with any of its variants and
- * metrics.
+ * Reads when features were seen in an environment, without `__other__`. A feature is seen if any of its variants or
+ * metrics is seen.
  * @param only features to read; all by default
  */
 export function* sightsAt(
@@ -151,7 +151,7 @@ interface SightBuilder extends FeatureSight {
   readonly variants: Map<string, Sight>;
 }
 
-/** Adds a series of a feature. Users without a known variant count only for the feature. */
+/** Adds the times of a series to its feature. Users without a known variant count only for the feature. */
 function addTo(
   features: Map<string, SightBuilder>,
   ordinal: number,

@@ -28,8 +28,8 @@ type Point = readonly [t: number, cell: Measurement];
 /**
  * Adds up an environment's measurements over a range. Minutes are added up to hours, hours to days, and days by the
  * caller. This is the order of the roll-up, so the roll-up does not change a sum of doubles by a single bit. Each day
- * is read from one snapshot, so that a concurrent roll-up cannot change it. Counts are read by `readCounts`: their
- * cells overlap.
+ * is read from one snapshot, so that a concurrent roll-up cannot change it. Counts need `readCounts` instead, because
+ * their cells overlap.
  * @throws {Refusal} `too_many_points`
  */
 export function* sumUp(source: CellSource, environment: number, range: ReportRange, take: TakeDay): Reading<void> {

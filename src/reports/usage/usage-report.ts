@@ -28,7 +28,7 @@ export interface UsageTask {
   readonly fresh?: Freshness | undefined;
 }
 
-/** The running counts of a variant's series. The feature itself has no points. */
+/** The running counts of a variant's series. Points are not kept for whole features. */
 interface VariantTotals {
   readonly ordinal: number;
   readonly variant: string;

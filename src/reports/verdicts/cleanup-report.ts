@@ -48,7 +48,7 @@ export interface CleanupResult {
   readonly keptTotal: number;
 }
 
-/** Verdicts without a sign that the feature is needed. An undeclared name can be misspelt. */
+/** Verdicts without evidence that the feature is needed. Undeclared features are not included: they can be misspelt. */
 const waiting: ReadonlySet<VerdictKind> = new Set([
   ...(['one_variant', 'archived_but_asked', 'not_seen', 'cannot_tell', 'snoozed'] as const),
 ]);
@@ -103,7 +103,7 @@ function countFindings(
 
 const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
 
-/** Compares features: the safe ones come first, and then those with the verdict for the longest time. */
+/** Orders features by their verdicts, safe verdicts first. Within a verdict, the oldest conclusion comes first. */
 function byUrgency(one: JudgedFeature, other: JudgedFeature): number {
   const place = ({ judgement }: JudgedFeature) =>
     (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
@@ -115,7 +115,7 @@ function byUrgency(one: JudgedFeature, other: JudgedFeature): number {
   return one.feature < other.feature ? -1 : 1;
 }
 
-/** Adds the reasons to features. */
+/** Adds the reasons of the verdicts to features. */
 function explained(
   store: UsageTables,
   task: CleanupTask,
@@ -136,7 +136,7 @@ function explained(
     const reasonsFor = ({ feature, declared: isDeclared }: JudgedFeature) => {
       const declaration = declarations.get(feature);
       const facts = { declaration, environments: factsWithAskers(store, places, feature, now, at), now, quietMs };
-      // Sights can have changed since the verdicts were cached.
+      // The feature can have been seen since the verdicts were cached.
       const judgement = judge(facts);
       const reasons = explainJudgement(facts, judgement, checks(feature, judgement.environments));
       return { judgement, reasons: isDeclared ? reasons : [...reasons, undeclared(nearest(feature, names))] };

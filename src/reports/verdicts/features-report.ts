@@ -15,7 +15,7 @@ import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts'
 /** The threshold for stale features, ms. */
 export type Staleness = Pick<VerdictsTask, 'now' | 'staleAfterMs'>;
 
-/** The names that pass a filter. With `others`, the names that fail it; all other names pass then. */
+/** The names that a filter selects. With `others`, the filter selects all names except these. */
 export interface OwnedNames {
   readonly names: ReadonlySet<string>;
   readonly others: boolean;

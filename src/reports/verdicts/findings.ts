@@ -32,7 +32,7 @@ export interface FindingsTask extends VerdictsTask {
 /** The findings about flags. */
 export type FeatureFindingKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
 
-/** Some names. The first ones are kept. */
+/** The number of some names, and the first of them. */
 interface NameSample {
   readonly count: number;
   readonly names: readonly string[];
@@ -64,11 +64,11 @@ interface FoundPlace extends FeatureFindings {
 export interface DataFindings {
   readonly environments: readonly FoundPlace[];
   readonly all: FeatureFindings;
-  /** The refusals that last. */
+  /** Refusals that have not stopped. */
   readonly refused: readonly RefusalFinding[];
 }
 
-/** Reads the refusals of the last hours. The verdicts are remembered: see `Verdicts`. */
+/** Reads the refusals of the last hours, and returns all findings. The verdicts are cached: see `Verdicts`. */
 export function* findingsReport(
   store: UsageTables,
   { verdicts, splits }: { readonly verdicts: Verdicts; readonly splits: SplitCache },
@@ -80,7 +80,7 @@ export function* findingsReport(
   const off = new Map<string, ReadonlySet<string>>();
   for (const { name, number } of places) {
     const found = yield* splits.of({ environment: number, declared: task.declared, now });
-    // Only counts of users are precise enough for a warning.
+    // Only a split measured by users is precise enough for a warning.
     const isOff = ([, { state, of }]: readonly [string, FeatureSplit]) => state === 'off' && of === 'users';
     off.set(name, new Set([...found].filter(isOff).map(([feature]) => feature)));
   }
@@ -105,8 +105,8 @@ export function* findingsReport(
 }
 
 /**
- * Returns when data was last received. Senders are precise to ten minutes, and report metrics and checks; flags are
- * precise to the minute.
+ * Returns when data was last received. Sender times include packets with metrics only, but are precise to ten minutes.
+ * Flag times are precise to the minute.
  */
 function lastReceived({ sights, reporters }: Place, now: number): number | null {
   let last = Math.max(0, ...reporters.map((sender) => sender.last * slotMs));
@@ -166,7 +166,7 @@ const stride = 64;
 /** The empty figures, for events of verdicts. */
 const noFigures: Figures = { days: 0, checks: new Map() };
 
-/** Returns the verdicts on all features, or on the explained ones. */
+/** Returns the verdicts on all features, or on those features whose reasons are requested. */
 function* verdictsIn(
   store: UsageTables,
   places: readonly Place[],

@@ -96,7 +96,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ),
 };
 
-/** Returns the reason to doubt an undeclared name. @param similar the declared name that is most similar, if any */
+/** Returns the reason to distrust an undeclared name. @param similar the most similar declared name, if any */
 export function undeclared(similar: string | null | undefined): Reason {
   if (!similar) return reason('undeclared', 'It is not declared.');
   const text = `It is not declared. Its name is similar to ${similar}: it might be misspelt.`;
@@ -110,7 +110,7 @@ function notNamed({ since }: Judgement): readonly Reason[] {
   return timed('not_named', since, (at) => `No packet and no report has named it since ${at}.`);
 }
 
-/** Names the senders that checked the feature, all of which still report. */
+/** Returns the reason that names the senders that checked the feature, all of which still report. */
 function askersStillReport(facts: VerdictFacts, judgement: Judgement): Reason {
   const names = listSenders(inThese(facts, judgement).flatMap(({ askers }) => askers));
   if (names.length === 0) return reason('senders_forgotten', 'No sender has checked it for 90 days.');
@@ -171,7 +171,7 @@ function checked({ days, checks }: Figures): readonly Reason[] {
   return [reason('checks', `${what} in the last ${days} days: ${split}.`, names)];
 }
 
-/** Names the recent variants, which make the feature used, although a shorter range can show only one of them. */
+/** Returns the reason with the recent variants. A shorter range can contain only one of these variants. */
 function recentVariants({ quietMs }: VerdictFacts, { variants = [] }: Judgement): readonly Reason[] {
   const [only, ...others] = variants;
   if (only === undefined) return [];
@@ -270,7 +270,7 @@ function reason(code: ReasonCode, text: string, names: readonly string[] = []): 
   return { code, text, at: null, names: names.slice(0, mostInNames) };
 }
 
-/** Maximum number of names of a reason. */
+/** Maximum number of names in the data of a reason. */
 const mostInNames = 20;
 
 /** Returns a sentence with a time, or no sentence if the time is unknown. */

@@ -1,8 +1,8 @@
 /*
  * The verdict on a feature. It follows from when the feature was seen, which senders check it, and its declaration.
  * Every list, page, command, export and event uses this verdict; `src/contract/verdicts.ts` documents the rules.
- * Silence alone proves nothing: it matters only while the senders of the feature still report. Used and viewed are not
- * facts of a verdict, because some sources do not report them.
+ * Silence alone proves nothing: it matters only while the senders of the feature still report. The numbers of uses and
+ * views do not affect a verdict, because some sources do not report them.
  */
 
 import { surplusName } from '../../contract/names.ts';
@@ -19,7 +19,7 @@ export interface EnvironmentFacts {
   readonly sight: FeatureSight | undefined;
   /** All senders of the environment. */
   readonly reporters: readonly SeenSender[];
-  /** The senders that checked the feature. */
+  /** The senders that checked the feature there. */
   readonly askers: readonly SeenSender[];
 }
 
@@ -39,17 +39,17 @@ export interface Judgement {
   readonly since: number | null;
   /** The environments to which the verdict applies. */
   readonly environments: readonly string[];
-  /** The only variant, for `one_variant`. */
+  /** The only variant, if the kind is `one_variant`. */
   readonly variant?: string;
-  /** The variants seen recently, for `in_use`. */
+  /** The variants seen recently, if the kind is `in_use`. */
   readonly variants?: readonly string[];
-  /** The verdict without the declaration, for `permanent` and `snoozed`. */
+  /** The judgement without the declaration, if the kind is `permanent` or `snoozed`. */
   readonly otherwise?: Judgement;
 }
 
 export const dayMs = 86_400_000;
 
-/** Time for which a feature is new. Within a week, weekly reports have arrived and failed rollouts were stopped. */
+/** Time for which a feature is new. Within a week, weekly jobs have reported and failed rollouts were stopped. */
 const newMs = 7 * dayMs;
 
 export function judge(facts: VerdictFacts): Judgement {
@@ -63,7 +63,7 @@ export function judge(facts: VerdictFacts): Judgement {
   return { kind: 'permanent', since: null, environments, otherwise: judged };
 }
 
-/** True if it was seen recently enough to count as in use. */
+/** True if the feature was seen recently enough to count as in use. */
 function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
   return lastSeenAt !== null && now - lastSeenAt <= quietMs;
 }
@@ -74,22 +74,22 @@ export function reporting({ now, quietMs }: VerdictFacts, senders: readonly Seen
 }
 
 /**
- * Returns senders that checked a feature and no longer report, in this or another version. All packets count as one
- * sender, because a team does not choose the browsers of its users. Senders beyond the limit are indistinguishable.
+ * Returns the senders that checked a feature and no longer report, in any version. All browsers count as one sender,
+ * because a team does not choose the browsers of its users. Senders beyond the limit cannot be distinguished.
  */
 export function goneAskers(facts: VerdictFacts, { askers, reporters }: EnvironmentFacts): readonly SeenSender[] {
   const still = new Set(reporting(facts, reporters).map(getProgram));
   return askers.filter((asker) => !still.has(getProgram(asker)));
 }
 
-/** Returns the senders that named a feature lately. Their times can be old: a clock is wrong, or a report is late. */
+/** Returns senders that named a feature recently. Its last-seen time can still be old, if a report was late. */
 export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: EnvironmentFacts) {
   return askers.filter(({ last }) => now - last * slotMs <= quietMs);
 }
 
 /**
- * True if the senders that checked a feature are known. Senders beyond the limit and senders of imported counts are not
- * known. After 90 days senders are forgotten, and count as switched off.
+ * True if all senders that checked a feature are known. Senders beyond the limit and senders of imported counts are
+ * unknown. Senders are forgotten after 90 days, and count as switched off.
  */
 export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: EnvironmentFacts): boolean {
   const last = sight?.lastSeenAt ?? null;

@@ -19,7 +19,7 @@ export interface VerdictsTask {
   readonly staleAfterMs: number;
 }
 
-/** Maximum age of cached sights, ms. They are precise to the minute, and slow to read. */
+/** Maximum age of cached first-seen and last-seen times, ms. They are precise to the minute, and slow to read. */
 const freshMs = 20_000;
 /** Maximum number of cached applications. */
 const maxRemembered = 32;
@@ -50,7 +50,7 @@ export interface AllVerdicts extends Sources {
   readonly places: readonly Place[];
 }
 
-/** The verdicts on all features of applications. Sights can be up to 20 seconds old; declarations are current. */
+/** The verdicts on all features of applications. Times can be up to 20 seconds old. Declarations are current. */
 export class Verdicts {
   readonly #store: UsageTables;
   readonly #remembered = new Map<string, CachedVerdicts>();
@@ -144,7 +144,7 @@ export function* placesAt(
   return places;
 }
 
-/** Finds the sources. The senders of a feature are read only if the environment has such a source. */
+/** Finds the sources that report checks only. Without such a source, no senders of features are read. */
 function* sourcesAt(
   store: UsageTables,
   { number, sights, reporters }: Place,

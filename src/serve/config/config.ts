@@ -13,16 +13,16 @@ import { parseSize, showSize } from '../../runtime/size.ts';
 /** The settings of the server, checked and frozen. */
 export type Config = Readonly<Settings & { burst: number; threads: number }>;
 
-/** Sources of settings, passed in so that loading does not read the process. */
+/** Sources of settings. Tests pass their own sources. */
 export interface ConfigSources {
-  /** Options only, without the command's name. */
+  /** The options of the command line, without the command's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: (path: string) => string;
   readonly cores?: number;
 }
 
-/** @param by names the source in a message. `by` is empty for an option */
+/** @param by source of the setting, for messages; empty for an option */
 interface GivenSetting {
   readonly raw: unknown;
   readonly by: string;
@@ -34,8 +34,8 @@ const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
 /**
- * Settings that are secrets, or that name a file with a secret. The value can be the secret by mistake, so no message
- * shows it.
+ * Settings whose value is a secret or the path of a file with a secret. A user can mistake one for the other, so
+ * messages never show the value.
  */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
@@ -75,9 +75,9 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 }
 
 /**
- * Returns the number of front-end threads. A front-end thread handles only packets. It forwards other requests, which
- * reduces the rate of these requests by a fifth to a third. A front-end thread is useful only on a listener of the
- * metrics host, and only with cores that the main thread and the journal do not use.
+ * Returns the number of front-end threads. These threads handle only packets. They forward other requests to the main
+ * thread, which reduces the rate of those requests by a fifth to a third. The threads are useful only on a listener of
+ * the metrics host, and only if there are cores that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
@@ -87,7 +87,7 @@ function isMetricsAlone(checked: CheckedSettings): boolean {
   return checked.has('metricsListen') || (checked.has('authListen') && checked.has('apiListen'));
 }
 
-/** Reads `--postgres-file`: the URL in the file becomes the setting `postgres`. */
+/** Reads the URL in the file of `--postgres-file` into the setting `postgres`. */
 function readPostgresFile(checked: CheckedSettings, readFile: ConfigSources['readFile']): void {
   const path = checked.get('postgresFile');
   if (path === undefined) return;
@@ -128,7 +128,7 @@ function isServiceLink(name: string): boolean {
   return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
 }
 
-/** Reads the environment. An empty variable counts as unset, because compose files leave omitted settings empty. */
+/** Reads the environment. Ignores empty variables, because a compose file sets an omitted setting to an empty text. */
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
@@ -297,7 +297,7 @@ export function readJsonFile(option: string, path: string, readFile: (path: stri
   return object;
 }
 
-/** Position and reason of the first error. The message does not quote the file, which can contain a secret. */
+/** Returns the position and the reason of the first error. Quotes nothing, because the file can contain a secret. */
 function whereBroken(text: string): string {
   const errors: ParseError[] = [];
   parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -311,8 +311,8 @@ function whereBroken(text: string): string {
 }
 
 /**
- * Settings whose files hold secrets. The PostgreSQL key file is not in this list: if everyone can read it, loading it
- * fails.
+ * Settings whose files hold secrets. The PostgreSQL key file is not listed, because loading it fails anyway if everyone
+ * can read it.
  */
 const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
 
@@ -329,7 +329,7 @@ export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
   }
 }
 
-/** True if everyone can read the file. A file that cannot be read is reported where it is used. */
+/** True if everyone can read the file. A missing file is reported by the code that uses it. */
 function isOpen(file: string): boolean {
   try {
     return (statSync(file).mode & 0o004) !== 0;

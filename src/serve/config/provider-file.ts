@@ -19,8 +19,8 @@ const option = 'identity-providers';
 const { clientSecret: _, ...fields } = NewIdentityProvider.properties;
 
 /**
- * An entry of the file. It has the fields of the API, but names a separate file with the client secret. Ids of the API
- * contain `_`.
+ * An entry of the file. It has the fields of the API, but contains the path of a file instead of the client secret. Its
+ * id cannot contain `_`, unlike ids of the API.
  */
 const Entry = Type.Object(
   { ...fields, id: Type.String(), clientSecretFile: Type.Optional(Type.String()) },
@@ -88,7 +88,7 @@ function checkEntry(value: unknown, refuse: Refuse): Entry {
   throw refuse(message.replace(/^The body/, ''));
 }
 
-/** Refuses unknown fields, which can be misspellings. */
+/** Rejects unknown fields, which might be misspellings. */
 function checkNames(prefix: string, object: object, known: readonly string[], refuse: Refuse): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name));
   if (unknown !== undefined) throw refuse(`${prefix}${unknown} is unknown${nearestKnown(unknown, known)}`);

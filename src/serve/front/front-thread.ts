@@ -36,10 +36,10 @@ import type { Config } from '../config/config.ts';
 import { getSeriesLimits } from '../config/limits.ts';
 import type { Admission, DeletedScope, FrontStart, FrontUpdate, MainUpdate } from './messages.ts';
 
-/** Interval between publications of the figures, ms. */
+/** Interval at which the thread publishes its figures, ms. */
 const figuresEveryMs = 1000;
 
-/** A front-end thread. The main thread calls its methods. */
+/** A front-end thread, whose methods the main thread calls. */
 export class FrontThread {
   readonly #start: FrontStart;
   #logLevel: LogLevel;
@@ -111,20 +111,16 @@ export class FrontThread {
     this.#publisher.publish({ about: 'figures', requests, commits });
   }
 
-  /** See `Lane.settled`. */
   async settled(): Promise<void> {
     await this.#core?.intake.settled();
   }
 
-  /**
-   * See `Lane.barrier`. A packet whose body is still arriving counts as a later packet: it sees the current updates.
-   */
+  /** Calls `Lane.barrier`. A packet whose body is still arriving counts as later, so it sees the current updates. */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
     await this.#core?.intake.findLane(application).barrier(application);
   }
 
-  /** See `Renewable`. */
   async reopen(): Promise<void> {
     this.#renewal = await this.#listener!.reopen();
   }
@@ -145,7 +141,7 @@ export class FrontThread {
   async finish(): Promise<void> {
     clearInterval(this.#repeated);
     this.#stopWatching();
-    await this.stopListening(0); // A startup that failed after `begin` has not stopped listening.
+    await this.stopListening(0); // If the startup failed after `begin`, the thread is still listening.
     await this.#core?.intake.close();
     this.publishFigures();
   }
@@ -166,7 +162,7 @@ export interface InitialState {
   readonly digestSecret: Uint8Array;
   /** All applications and their keys. */
   readonly accounts: readonly Write[];
-  /** Origin of the main thread's monotonic clock, Unix ms. */
+  /** Start of the main thread's monotonic clock, Unix ms. */
   readonly timeOrigin: number;
   /** The memory through which the thread commits to the journal of each lane. */
   readonly producers: readonly ProducerMemory[];
@@ -180,10 +176,10 @@ interface FrontCoreDeps {
   publish(update: FrontUpdate): void;
 }
 
-/** Always empty: the main thread recognises repeated messages. */
+/** Always empty, because only the main thread recognises repeated messages. */
 const noMessages = new SeenMessages();
 
-/** The services of a front-end thread that count packets. Data that all threads share is in shared memory. */
+/** The services with which a front-end thread counts packets. Data that all threads share is in shared memory. */
 class FrontCore {
   readonly intake: Intake;
   readonly packets: TelemetryDeps;
@@ -304,7 +300,7 @@ function openHealth(isReady: () => boolean, publish: FrontCoreDeps['publish']) {
     get ready() {
       return isReady();
     },
-    /** Reports the failure; the main thread decides whether the service recovers. */
+    /** Reports the failure. The main thread decides whether the service recovers. */
     failed: (error: unknown) => publish({ about: 'failure', failure: describeFailure(error) }),
   };
 }

@@ -4,7 +4,7 @@
  * A front-end thread (front-thread.ts) handles packets itself, with the same pipeline as the main thread, and forwards
  * the other requests of the metrics host to the main thread. The main thread remains the only owner of accounts, series
  * numbers and repeated messages, and publishes its changes (messages.ts) before it responds to these requests. This
- * file is the end of the main thread.
+ * file is the main thread's side.
  */
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory } from '../../accounts/directory.ts';
@@ -80,20 +80,17 @@ const lookEveryMs = 50;
 export class FrontThreads {
   readonly #threads: readonly Thread[];
   readonly #queues: SharedArrayBuffer;
-  /**
-   * Difference between the clock of the service and the machine's clock, ms; positive if the service is ahead. Nodes
-   * use the time of PostgreSQL.
-   */
+  /** Time of the service minus time of the machine, ms. The times differ on nodes, which use the time of PostgreSQL. */
   readonly #ahead = new Float64Array(new SharedArrayBuffer(8));
   #served: ServingState | undefined;
-  /** The published state: see `publishAdmission`. */
+  /** The admission state that was last published: see `publishAdmission`. */
   #isReady = false;
   #refusal: Refusal | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
   /**
-   * Starts the threads, which load their modules. The threads listen once `begin` is called.
+   * Starts the threads, which then load their modules. They listen after `begin` is called.
    * @param listener the main thread's listener whose address the threads share; if it is `undefined`, no thread is
    * started
    */
@@ -115,7 +112,7 @@ export class FrontThreads {
     return this.#threads.length;
   }
 
-  /** The queues of these threads, which count towards the queue limits of the main thread. */
+  /** The queues of these threads, which count towards the limits of the main thread's queues. */
   get queues(): SharedQueues | undefined {
     return this.count === 0 ? undefined : new SharedQueues(this.#queues, 0, performance.timeOrigin);
   }
@@ -194,8 +191,8 @@ export class FrontThreads {
   }
 
   /**
-   * Stops accepting connections, and finishes accepted requests. Keep the main thread running until then, because it
-   * serves forwarded requests. A thread can have ended already.
+   * Stops accepting connections, and finishes accepted requests. The main thread must run until then, because it serves
+   * forwarded requests. Threads might have ended already.
    */
   async stopListening(graceMs: number): Promise<void> {
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));
@@ -214,7 +211,7 @@ export class FrontThreads {
   }
 
   async #each(action: 'publishFigures' | 'settled'): Promise<void> {
-    if (this.#isClosing) return; // Everything is on disk and published.
+    if (this.#isClosing) return; // The data of this thread is on disk and published.
     await Promise.all(this.#threads.map(({ calls }) => calls.call(action)));
   }
 

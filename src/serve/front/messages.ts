@@ -13,13 +13,16 @@ import type { Deletion } from '../../storage/lmdb/records.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
 import type { Config } from '../config/config.ts';
 
-/** Updates from the main thread for the front-end threads, in order. */
+/** Messages with which the main thread updates the front-end threads, in order. */
 export type MainUpdate =
   /** Changes of applications and their keys. */
   | { readonly about: 'accounts'; readonly writes: readonly Write[] }
   /** Series that are on disk now. */
   | { readonly about: 'series'; readonly series: readonly NewSeries[] }
-  /** All series of an environment that are on disk, for a thread that wants to count its packets. JSON is faster to clone. */
+  /**
+   * All series of an environment on disk, for a thread that wants to count its packets. JSON is faster to clone than
+   * objects.
+   */
   | { readonly about: 'dictionary'; readonly environment: number; readonly json: string }
   | { readonly about: 'limit'; readonly limit: SharedLimit }
   | { readonly about: 'instances'; readonly change: InstanceChange }
@@ -27,7 +30,7 @@ export type MainUpdate =
   | { readonly about: 'admission'; readonly admission: Admission }
   | { readonly about: 'settings'; readonly settings: LiveSettings };
 
-/** A deleted application, or deleted environments of an application. */
+/** A deleted application, or the deleted environments of an application. */
 export type DeletedScope = Pick<Deletion, 'application' | 'environments' | 'whole'>;
 
 export interface Admission {
@@ -38,7 +41,7 @@ export interface Admission {
 /** Settings that take effect without a restart. */
 export type LiveSettings = Pick<Config, 'rate' | 'burst' | 'logLevel'>;
 
-/** Updates from a front-end thread for the main thread, in order. */
+/** Messages with which a front-end thread updates the main thread, in order. */
 export type FrontUpdate =
   | { readonly about: 'figures'; readonly requests: TakenTotals; readonly commits: TakenCommits }
   | { readonly about: 'ledger'; readonly figures: LedgerFigures }
@@ -50,11 +53,11 @@ export type FrontUpdate =
 type JoinedListener = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'joins' | 'headers' | 'busyPaths'>;
 
 export interface FrontStart {
-  /** The number of the thread, from 1 on. */
+  /** The number of the thread. The first thread has number 1. */
   readonly number: number;
   /** See `SharedQueues`. */
   readonly queues: SharedArrayBuffer;
-  /** One number: the difference between the clock of the service and the machine's clock, ms. */
+  /** One number: the time of the service minus the time of the machine, ms. */
   readonly ahead: Float64Array;
   readonly config: Config;
   readonly fromMain: PublicationEnd;

@@ -15,7 +15,7 @@ import { type PushDeps, UsagePush } from './usage-push.ts';
  * collector is configured.
  */
 
-/** Maximum number of waiting spans: about as many as are created in five seconds. */
+/** Maximum number of waiting spans. About this many spans are created in five seconds. */
 const maxWaitingSpans = 4096;
 
 export interface Collector {
@@ -23,7 +23,7 @@ export interface Collector {
   readonly traces: RequestTraces | undefined;
   /** Starts the span of a webhook delivery, if it is traced. */
   readonly traceDelivery: TraceDelivery | undefined;
-  /** Starts sending usage at an interval. @returns a function that stops sending after the current round */
+  /** Starts sending usage at an interval. @returns a function that stops sending when the current round is complete */
   start(): () => Promise<void>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ const value = /^[\x20-\x7e]*$/;
 
 /**
  * Parses `NAME: VALUE` lines. Skips empty lines and comments, which begin with `#`.
- * @throws {Error} that names the line without its content
+ * @throws {Error} with the number of the line, but without its content
  */
 export function readHeaders(text: string): Record<string, string> {
   const headers = new Map<string, string>();

@@ -22,7 +22,7 @@ import type { ChildSpanOptions, Span as ServiceSpan } from '../../runtime/spans.
 interface TraceSettings {
   readonly processor: SpanProcessor;
   readonly resource: Resource;
-  /** One in this number of requests without a `traceparent` is traced. */
+  /** Of this many requests without a `traceparent`, one is traced on average. */
   readonly oneIn: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Returns a number from 0 to 1. */
@@ -59,7 +59,7 @@ export class SampledTraces {
     return this.#provider.shutdown();
   }
 
-  /** Starts the span of a webhook delivery, in the trace of the causing request or in a new sampled trace. */
+  /** Starts the span of a webhook delivery, in the trace of the request that caused it or in a new sampled trace. */
   delivery(cause: string | undefined, attributes: ChildSpanOptions['attributes']): TracedSpan | undefined {
     const parent = cause === undefined ? this.#byChance() : this.#continued(cause, undefined);
     return parent && this.#start('POST webhook', SpanKind.CLIENT, { ...attributes }, parent)?.traced;
@@ -105,7 +105,7 @@ export class SampledTraces {
   }
 }
 
-/** Ends a span. The `traceresponse` header names the span to the caller (W3C Trace Context, level 2). */
+/** Ends a span. The `traceresponse` header tells the caller its id (W3C Trace Context, level 2). */
 function endSpan(span: Span, traced: TracedSpan, method: string, route: string, response: HttpResponse): HttpResponse {
   const { status, code, headers } = response;
   span.updateName(`${method} ${route}`);
@@ -122,7 +122,7 @@ class TracedSpan implements ServiceSpan {
   readonly #span: Span;
   readonly #now: () => number;
 
-  /** @param now clock of the trace (Unix ms), shared by its spans, so that no child ends after its parent */
+  /** @param now clock in Unix ms, shared by all spans of the trace, so that no child ends after its parent */
   constructor(tracer: Tracer, span: Span, now: () => number) {
     this.#tracer = tracer;
     this.#span = span;
@@ -141,7 +141,7 @@ class TracedSpan implements ServiceSpan {
     return new TracedSpan(this.#tracer, this.#tracer.startSpan(name, options, parent), this.#now);
   }
 
-  /** Ends the span. Only the type of an error is recorded, because its message can name a person. */
+  /** Ends the span. Only the type of an error is recorded, because its message can contain personal data. */
   end(error?: unknown): void {
     if (error !== undefined) {
       this.#span.setAttribute('error.type', getErrorType(error));

@@ -50,7 +50,7 @@ export class UsagePush {
     };
   }
 
-  /** Sends the usage of all applications once, if this machine is the sender. */
+  /** Sends the usage of all applications once if this machine is the sender: see `isSender`. */
   async round(): Promise<void> {
     const { usageStore, directory } = this.#core;
     if (!isSender(usageStore.status())) return;
@@ -95,9 +95,9 @@ export class UsagePush {
 }
 
 /**
- * True if this machine sends usage. The nodes all have the same counts; the sender is the connected node with the
- * lowest directory id. While nodes disagree, two nodes can send the same points, or no node sends points. Nothing is
- * lost, because sums are cumulative.
+ * True if this machine sends usage. All nodes have the same counts, so only the connected node with the lowest
+ * directory id sends. For a short time, two nodes or no node can consider themselves the sender. Nothing is lost,
+ * because sums are cumulative.
  */
 export function isSender(status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined): boolean {
   if (status === undefined) return true;
@@ -115,8 +115,8 @@ interface PushedUsage {
 }
 
 /**
- * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute names the sending
- * machine, so a point that two machines send counts once.
+ * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute identifies the
+ * sending machine, so a point that two machines send counts once.
  */
 function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): ResourceMetrics {
   const { id, name, teamId } = application;
@@ -145,7 +145,7 @@ function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): R
     counted('checks', 'Checks of a variant.'),
     counted('used', 'Uses of a variant.'),
     counted('viewed', 'Views of a variant.'),
-    // A counter can get negative values.
+    // A non-monotonic sum, because a counter can receive negative values.
     sum(
       'flagmeter.metric.sum',
       'Sum of the values of a counter.',
@@ -167,7 +167,7 @@ function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): R
   return { resource, scopeMetrics: [{ scope: { name: 'flagmeter' }, metrics: kept }] };
 }
 
-/** Labels by the names of OpenTelemetry's semantic conventions. */
+/** Attribute names of OpenTelemetry's semantic conventions by our label names. */
 const conventions: Readonly<Record<string, string>> = {
   environment: 'deployment.environment.name',
   feature: 'feature_flag.key',

@@ -37,8 +37,8 @@ interface HotBlock<T> {
 type OnFirst = (ref: number, bucket: number) => void;
 
 /**
- * A write-back cache of the cells in use, so that a commit needs only puts. Every cell equals the store, except for
- * changes since the last `put`.
+ * A write-back cache of the cells in use. A commit thus only writes cells and does not read them. Each cell equals the
+ * stored cell, except for changes since the last `put`.
  */
 export class HotCells<T> {
   readonly #table: Table;
@@ -99,13 +99,13 @@ export class HotCells<T> {
     this.#size = 0;
   }
 
-  /** Forgets a block that was deleted from the store and must not be put again. */
+  /** Forgets a block that was deleted from the store and must not be written again. */
   dropBlock(number: number, bucket: number): void {
     this.#last = undefined;
     if (this.#buckets.get(bucket)?.delete(number)) this.#size -= 1;
   }
 
-  /** Forgets a bucket that was deleted from the store and must not be put again. */
+  /** Forgets a bucket that was deleted from the store and must not be written again. */
   drop(bucket: number): void {
     this.#last = undefined;
     this.#size -= this.#buckets.get(bucket)?.size ?? 0;
@@ -167,7 +167,7 @@ export class HotCounts {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
-    // Nearly always the minute is not rolled up, so nothing more is needed.
+    // Most minutes are not rolled up yet. Their counts are in no wider cell, so nothing more is needed.
     const isMinute = decodeWidth(bucket) === bucketWidth.minute;
     if (isMinute && computePlace(decodeMinute(bucket), computeBlock(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });

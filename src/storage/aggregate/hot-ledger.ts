@@ -25,8 +25,8 @@ interface HotRow {
 }
 
 /**
- * A cache of the ledger rows in use. A transaction writes each row once, regardless of the number of its lines. Each
- * new row also deletes some of the application's expired rows.
+ * A cache of the ledger rows in use. A transaction writes each row once, even if many lines change the row. Adding a
+ * new row also deletes some expired rows of the application.
  */
 export class HotLedger {
   readonly #store: UsageTables;
@@ -37,8 +37,8 @@ export class HotLedger {
   readonly #bounds = new Map<string, LedgerBound>();
 
   /**
-   * @param isBounded true to limit the rows of an hour here, because each of several threads can have opened the
-   * maximum
+   * @param isBounded true to limit the rows of an hour in this cache, because the lines come from several threads, each
+   * of which can have opened the maximum
    */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
@@ -81,7 +81,7 @@ export class HotLedger {
     return row;
   }
 
-  /** The line that is counted in place of a new row beyond the bound; `undefined` if the row fits. */
+  /** The line to count instead if a new row would exceed the bound; `undefined` if the row fits. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const dimensions = decodeDimensions(line.subject);
     const bound = this.#getBound(line);
@@ -91,7 +91,7 @@ export class HotLedger {
     return undefined;
   }
 
-  /** The row limit of an hour. Stored rows, and rows opened since then, are already counted. */
+  /** The bound on the rows of an hour. Stored rows, and rows added since the first call, are already counted. */
   #getBound({ application, hour }: LedgerLine): LedgerBound {
     const name = `${application} ${hour}`;
     const known = this.#bounds.get(name);

@@ -14,7 +14,6 @@ interface HotSketch {
   readonly ref: number;
   readonly day: number;
   readonly chunks: (HotChunk | undefined)[];
-  /** Bytes of this sketch in memory. */
   bytes: number;
 }
 
@@ -22,7 +21,7 @@ interface HotChunk {
   readonly sketch: HotSketch;
   readonly index: number;
   readonly chunk: Chunk;
-  /** The users that are in the store; `undefined` if all known users are in the store: see `HotSketches`. */
+  /** The users that are already stored; `undefined` if all users in `chunk` are stored: see `HotSketches`. */
   stored: Chunk | undefined;
   touched: boolean;
 }
@@ -102,8 +101,8 @@ export class HotSketches {
   }
 
   /**
-   * Records that a chunk was deleted from the table because its users were passed on. The users still in memory need
-   * not be written again.
+   * Records that a chunk was deleted from the table after its users were passed on. Its users that are still in memory
+   * are not written again.
    */
   take(ref: number, day: number, index: number): void {
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);
@@ -125,7 +124,7 @@ export class HotSketches {
     return sketch.chunks[index] ?? this.#load(sketch, index);
   }
 
-  /** Starts a new generation. The old one must not contain unwritten changes. */
+  /** Starts a new generation. Writes all changes first: the old generation must not contain unwritten changes. */
   #startGeneration(): void {
     this.put();
     this.#old = this.#recent;

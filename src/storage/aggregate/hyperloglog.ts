@@ -43,7 +43,7 @@ export class Chunk {
     return this.#coupons.byteLength + (this.#registers?.byteLength ?? 0);
   }
 
-  /** The content, valid until the next addition. */
+  /** The content of the chunk. It is valid until the next user is added. */
   get content(): ChunkContent {
     if (this.#registers !== undefined) return { registers: this.#registers };
     return { coupons: this.#coupons.subarray(0, this.#size) };
@@ -89,7 +89,7 @@ export class Chunk {
     return true;
   }
 
-  /** The index of the first coupon not below `prefix`. */
+  /** The index of the first coupon that is at least `prefix`. */
   #firstFrom(prefix: number): number {
     let low = 0;
     let high = this.#size;
@@ -219,7 +219,7 @@ function estimateRegisters(counts: Uint32Array): number {
   let z = registers * tau(1 - counts[greatestRank]! / registers);
   for (let rank = greatestRank - 1; rank >= 1; rank--) z = 0.5 * (z + counts[rank]!);
   z += registers * sigma(counts[0]! / registers);
-  return Math.min(2 ** 64, registers ** 2 / (2 * Math.LN2 * z)); // The number of hashes.
+  return Math.min(2 ** 64, registers ** 2 / (2 * Math.LN2 * z)); // 2 ** 64 is the number of possible hashes.
 }
 
 /** Ertl's σ: x + Σ x^(2^k) · 2^(k−1), which corrects for empty registers. */

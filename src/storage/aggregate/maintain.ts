@@ -1,7 +1,7 @@
 /*
- * src/storage/aggregate: the operations of the commit workers on the usage store, except writing batches. Cells are
- * merged (merge.ts) and cached (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep
- * rolls up and deletes (this file).
+ * src/storage/aggregate: the work of the commit workers on the usage store. Writing batches is in src/storage/commit.
+ * Cells are merged (merge.ts) and cached (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts),
+ * and upkeep rolls up and deletes (this file).
  */
 
 import {
@@ -143,7 +143,7 @@ interface Bucket {
 const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
 const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
-/** Number of blocks that can be rolled up in the time of one deletion, because sums are in memory. */
+/** Number of blocks that can be rolled up in the time of one deletion, because their sums are in memory. */
 const perRecord = 8;
 
 /**
@@ -162,7 +162,7 @@ export function rollUpCounts(
 ): number {
   const room = limit * perRecord;
   const movedMinutes = rollUpWidth(store, counts, environment, minutesToHours, before, room);
-  counts.put(); // Hours are read from the table.
+  counts.put(); // The next roll-up reads hours from the table.
   const movedHours = rollUpWidth(store, counts, environment, hoursToDays, before, room - movedMinutes);
   counts.put();
   return Math.ceil((movedMinutes + movedHours) / perRecord);

@@ -20,7 +20,7 @@ import type { UsageTables } from '../lmdb/usage.ts';
 interface CountsQuery {
   /** Minutes since the epoch, inclusive. */
   readonly from: number;
-  /** Exclusive. */
+  /** End of the time range, exclusive. */
   readonly to: number;
   /** Maximum bucket width of the results. Older counts can be in wider buckets only. */
   readonly grain: 'minute' | 'hour' | 'day';
@@ -69,7 +69,7 @@ const hour = 60;
 const day = minutesPerDay;
 const widthOfGrain = { minute: bucketWidth.minute, hour: bucketWidth.hour, day: bucketWidth.day } as const;
 
-/** Blocks between two pauses. */
+/** Number of blocks to read between two pauses. */
 const stride = 64;
 
 /**
@@ -88,7 +88,7 @@ export function* readCounts(
   yield* readNewCounts(store, environment, wanted, carried, at, take);
 }
 
-/** Reads rolled-up counts, which stay the same while `carried` stays the same. */
+/** Reads rolled-up counts. Their result is the same as long as `carried` is the same. */
 export function* readCarriedCounts(
   store: UsageTables,
   environment: number,
@@ -132,9 +132,9 @@ type SegmentReader = (
 ) => Reading<void>;
 
 /**
- * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing after
- * the end of the range is rolled up, for example because the range ends now, the last hour and the last day are read
- * whole.
+ * Selects the cells to read, in order of time. If only a wide cell is left, it belongs to the range that contains the
+ * start of the cell. If nothing after the end of the range is rolled up, for example because the range ends now, the
+ * last hour and the last day are read whole.
  */
 export function selectSegments(
   { from, to, grain }: CountsQuery,

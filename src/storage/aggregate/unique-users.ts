@@ -7,13 +7,13 @@ import { HyperLogLog } from './hyperloglog.ts';
 
 export interface UniqueUsers {
   readonly environment: number;
-  /** By series ordinal; series without users are omitted. */
+  /** Number of users by series ordinal. Series without users are omitted. */
   readonly series: Map<number, number>;
   /** One number for each group, in the order of the groups. */
   readonly groups: number[];
 }
 
-/** Approximate number of sketches in memory, of at most 32 kB each. The groups add the same number of unions. */
+/** Approximate number of sketches in memory, of at most 32 kB each. The groups need as many unions in addition. */
 const seriesAtATime = 128;
 
 /**
@@ -58,8 +58,8 @@ function limitToWhole(whole: number, part: number): number {
 }
 
 /**
- * Limits an estimate of the users of any of several series. The result is at least the greatest estimate of a series,
- * and at most the sum of the estimates. Independent estimates could violate both limits.
+ * Limits an estimate of the users that used at least one of several series. The result is at least the greatest
+ * estimate of a series, and at most the sum of the estimates. Independent estimates could violate both limits.
  */
 function within(union: number, parts: readonly number[]): number {
   const sum = parts.reduce((total, each) => total + each, 0);
@@ -119,8 +119,8 @@ const unionBytes = 600;
 
 /**
  * Computes unions of series' sketches over days. Unions of past days are cached, because pages request the same unions
- * repeatedly. Adding a user to a past day, or the end of the next day, changes the key, and the cached union is no
- * longer used.
+ * repeatedly. When a user is added to a past day, or another day ends, the key changes and the old union is no longer
+ * used.
  */
 export class UserUnions {
   readonly #store: UsageTables;
@@ -132,7 +132,7 @@ export class UserUnions {
     this.#store = store;
   }
 
-  /** @returns unions by ordinal. A union can be cached: do not add to it. */
+  /** @returns unions by ordinal. Do not change a union, because it can be cached. */
   *of(environment: number, days: Days, ordinals: readonly number[]): Reading<ReadonlyMap<number, HyperLogLog>> {
     const store = this.#store;
     store.lmdb.resetReadTxn(); // The next read includes everything committed so far.
@@ -167,7 +167,7 @@ export class UserUnions {
   }
 
   #keep(key: string, union: HyperLogLog): void {
-    if (this.#kept.has(key)) return; // Another report has read it since.
+    if (this.#kept.has(key)) return; // Another report has cached the union in the meantime.
     this.#kept.set(key, union);
     this.#bytes += unionBytes + union.bytes;
     for (const [oldest, { bytes }] of this.#kept) {
@@ -178,7 +178,7 @@ export class UserUnions {
   }
 }
 
-/** Returns the union of sketches, which do not change. The result can be one of them. */
+/** Returns the union of sketches without changing them. The result can be one of the given sketches. */
 export function unite(sketches: readonly HyperLogLog[]): HyperLogLog {
   const [first = new HyperLogLog(), ...others] = sketches.filter((sketch) => sketch.bytes > 0);
   if (others.length === 0) return first;
@@ -220,10 +220,10 @@ function* readSketches(
   }
 }
 
-/** Chunks between two pauses. */
+/** Number of chunks to read between two pauses. */
 const stride = 64;
 
-/** Maximum number of ordinals to skip by reading. For larger gaps, the cursor seeks. */
+/** Maximum gap between two ordinals that is read through. The cursor seeks over larger gaps. */
 const maxGap = 4;
 
 /** The ranges of ordinals that lie close together: `from` inclusive, `to` exclusive. */

@@ -13,7 +13,7 @@ export function hashIdentity(identity: string): Hash64 {
 }
 
 /**
- * Hashes a user that a sender reports by its own hash.
+ * Hashes a user for whom the sender reports an own hash in place of the identity.
  * @param decimal the reported integer, of any size, in canonical decimal (`-12`, no leading zeros)
  */
 export function hashReported(decimal: string): Hash64 {
@@ -77,7 +77,7 @@ function word(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** Reads a word like `word`, but near the end of the input. Bytes beyond the end are zero. */
+/** Reads a 32-bit word as `word` does, but near the end of the input. Bytes beyond the end are zero. */
 function lastWord(bytes: Uint8Array, at: number, end: number): number {
   if (at + 4 <= end) return word(bytes, at);
   let value = 0;

@@ -43,7 +43,7 @@ export function readBackupKey(file: string): BackupKey {
   return new BackupKey(key);
 }
 
-/** Reads the file. The value of the option can be the key itself, passed by mistake; errors do not show it. */
+/** Reads the file. Errors do not show the value of the option, because somebody can pass the key itself by mistake. */
 function read(file: string): { readonly content: Buffer; readonly mode: number } {
   let descriptor: number | undefined;
   try {

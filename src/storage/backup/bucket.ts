@@ -163,7 +163,7 @@ function escaped(part: string): string {
   return encodeURIComponent(part).replace(/[!'()*]/g, hex);
 }
 
-/** The remedy for an error response, by its code. */
+/** The remedies for error responses, by error code. */
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied: 'these credentials do not permit listing, writing and deleting there',
   ExpiredToken: 'the session token expired',
@@ -249,7 +249,7 @@ async function uploadParts(
     }
     await bucket.complete(key, id, tags);
   } catch (error) {
-    // If the bucket itself failed, its lifecycle rule for incomplete uploads frees the parts.
+    // If this request fails as well, the bucket's lifecycle rule for incomplete uploads frees the parts.
     await bucket.abort(key, id).catch(() => {});
     throw error;
   }
@@ -274,8 +274,8 @@ const names = {
 } as const;
 
 /**
- * Reads the credentials from a file of lines `name = value`, as AWS uses it, or from the environment. The credentials
- * are read for each backup.
+ * Reads the credentials from the environment or from a file in the format of AWS, with lines `name = value`. The
+ * credentials are read for each backup.
  * @throws {Error} if credentials are missing. The message does not contain credentials
  */
 export function readCredentials(

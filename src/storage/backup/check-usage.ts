@@ -99,7 +99,7 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
 /**
  * Checks every record and its references.
  * @param environments existing environments; data of other environments is about to be removed
- * @returns the fault
+ * @returns the first fault; `undefined` for sound records
  */
 export function* checkUsageTable(
   store: UsageTables,
@@ -160,7 +160,7 @@ function isListed(days: UsageTables['identityDays'], day: number, key: Buffer, a
 function peopleIn(store: UsageTables, environment: Buffer, at: Snapshot): number {
   const end = Buffer.from(environment);
   end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
-  // The first key belongs to the environment itself.
+  // One of the keys belongs to the environment itself, and not to a person.
   return store.exposures.getKeysCount({ start: environment, end, ...readAt(at) }) - 1;
 }
 
@@ -172,9 +172,9 @@ interface Level {
   readonly narrow: BucketWidth;
   readonly wide: BucketWidth;
   readonly length: number;
-  /** The minute before which narrow cells can be missing. */
+  /** Before this minute, narrow cells can be missing. */
   readonly from: number;
-  /** The place up to which narrow cells are rolled up. */
+  /** Narrow cells before this place are rolled up. */
   readonly carried: number;
   readonly words: string;
 }

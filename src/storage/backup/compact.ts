@@ -51,7 +51,7 @@ async function compactStore(folder: string, pace: Pace): Promise<CompactionResul
   return { file, before, after: statSync(file).size };
 }
 
-/** The number of the last transaction. */
+/** The number of the last transaction in the file. */
 function readTransactionNumber(file: string): number | undefined {
   const descriptor = openSync(file, 'r');
   try {
@@ -68,7 +68,7 @@ async function copyWithoutFree(folder: string, aside: string, total: number, pac
   const copying = lmdb.backup(aside, true).finally(() => {
     isDone = true;
   });
-  copying.catch(() => {}); // Awaited below.
+  copying.catch(() => {}); // The promise is awaited below.
   while (!isDone) {
     const size = statSync(join(aside, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0;
     await pace.rest({ done: size, total });

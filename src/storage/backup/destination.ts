@@ -59,8 +59,8 @@ const restMs = 20;
 
 /**
  * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and
- * commits of the service wait for it: a tenth of a second for some hundred MiB. A file with other hard links is only
- * unlinked.
+ * commits of the service wait for that transaction. With some hundred MiB, they would wait a tenth of a second. A file
+ * with other hard links is only unlinked.
  * @throws {InterruptedError} if the task is interrupted. The rest of the file is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {
@@ -81,7 +81,7 @@ function sizeOfOwn(path: string): number {
   return stat.isFile() && stat.nlink === 1 ? stat.size : 0;
 }
 
-/** Truncates a file. @returns false if this user can only remove it, for example because another user owns it */
+/** Truncates a file. @returns false if this user can only remove the file, for example because another user owns it */
 function cut(path: string, length: number): boolean {
   try {
     truncateSync(path, length);

@@ -38,7 +38,7 @@ export const maxContentBytes = 2 * maxPagesBytes;
 export interface Description {
   readonly format: number;
   readonly program: string;
-  /** RFC 3339. */
+  /** Time of the backup, RFC 3339. */
   readonly at: string;
   readonly stores: readonly StoreDescription[];
 }
@@ -55,7 +55,7 @@ export interface StoreDescription {
 
 export interface End {
   readonly pages: number;
-  /** As hex; absent in a backup made without a key. */
+  /** The MAC as hex; absent in a backup made without a key. */
   readonly mac?: string;
 }
 
@@ -99,7 +99,7 @@ const storeSchema = Type.Object({
 
 const descriptionSchema = Type.Object({
   format: count,
-  // These texts are shown to people.
+  // The patterns restrict texts that are shown to people.
   program: Type.String({ pattern: '^[0-9A-Za-z.+-]{1,64}$' }),
   at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
   stores: Type.Array(storeSchema, { minItems: 2, maxItems: 2 }),
@@ -117,7 +117,7 @@ export const metaPageCount = 2;
  */
 const slackPages = 2 ** 14;
 
-/** The format, possibly a later one, and the program that wrote it; `undefined` if this is not a description. */
+/** The format number and the program of any description, even in a later format; `undefined` for other content. */
 export function readFormat(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }

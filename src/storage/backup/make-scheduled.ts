@@ -35,8 +35,8 @@ export async function latestBackup(destination: Destination): Promise<number | u
 }
 
 /**
- * Makes a backup, and removes the oldest backups. Other files are not touched. Failing to remove an old backup does not
- * fail the new one: retries would fill the destination.
+ * Makes a backup, and removes the oldest backups. Other files are not touched. If an old backup cannot be removed, the
+ * new backup still succeeds, because retries would fill the destination.
  */
 export async function makeScheduled(
   destination: Destination,

@@ -5,9 +5,9 @@ import type { Reading } from '../lmdb/snapshot.ts';
 
 export interface WorkProgress {
   readonly done: number;
-  /** 0 if unknown. */
+  /** Total amount of work; 0 if unknown. */
   readonly total: number;
-  /** The unit; bytes by default. */
+  /** Unit of the amounts; bytes by default. */
   readonly unit?: 'records' | 'pages';
 }
 
@@ -35,7 +35,7 @@ const lowPriority = 10;
 /** Interval between checks for an interruption, ms. A service waits at most this long for the task. */
 const sliceMs = { alone: 10, gentle: 2 };
 
-/** Schedules a long task on a thread: signals and messages arrive between two of its steps. */
+/** Schedules a long task on a thread. Signals and messages are handled between two steps of the task. */
 export class Pace {
   readonly #deps: PaceDeps;
   readonly #sliceMs: number;
@@ -49,12 +49,12 @@ export class Pace {
   }
 
   /**
-   * Gives the service priority from now on. Call this only while no resource is held for which the service waits.
+   * Gives the service priority from now on. Call this only while the task holds no resource that the service needs.
    * @param activity increases when the service writes. The task then rests for the same time as it has worked
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;
-    // On Linux, 0 means the calling thread.
+    // On Linux, the number 0 means the calling thread.
     setPriority(0, lowPriority);
     this.#activity = activity;
     this.#lastActivity = activity();
@@ -84,7 +84,11 @@ export class Pace {
     this.#beganAt = this.#deps.clock.monotonic();
   }
 
-  /** Runs a reading to its end, with rests. @param progress after a number of steps @throws {InterruptedError} */
+  /**
+   * Runs a reading to its end, with rests.
+   * @param progress called with the number of steps
+   * @throws {InterruptedError}
+   */
   async finish<T>(reading: Reading<T>, progress?: (steps: number) => WorkProgress): Promise<T> {
     for (let steps = 0; ; steps += 1) {
       const { done, value } = reading.next();

@@ -23,7 +23,7 @@ import {
 import type { Pace } from './pace.ts';
 
 export interface Pages {
-  /** The number of the store in the description. */
+  /** The index of the store in the description. */
   readonly store: number;
   readonly first: number;
   readonly content: Buffer;
@@ -55,7 +55,7 @@ export interface ReadBackup extends Description {
  * Reads a backup and checks all of it. Data that was passed to the reader is trustworthy only once the promise
  * resolves.
  * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later
- * version. Also if the MAC is missing or wrong, or must not stay unverified
+ * version. Also throws if the MAC is missing or wrong, or must not stay unverified
  */
 export async function readBackup(
   file: string,
@@ -92,7 +92,7 @@ function open(file: string): number {
   return readable(file, () => openSync(file, 'r'));
 }
 
-/** Fills a section of a buffer. @returns the number of bytes; 0 at the end */
+/** Reads the next bytes into the start of a buffer. @returns the number of bytes; 0 at the end */
 type Source = (buffer: Buffer) => number | Promise<number>;
 
 /** Reads standard input. The writer of a pipe can pause. */

@@ -25,7 +25,7 @@ interface ScheduleDeps {
   readonly thread: Pick<BackupThread, 'run' | 'stop'>;
 }
 
-/** Resolves after `ms`; false when the service is stopping. */
+/** Waits `ms`. Resolves to false when the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
 
 /** Initial and maximum delay before a retry, ms. */
@@ -120,7 +120,7 @@ export class Schedule {
     const { lastGoodAt } = this.#status;
     const isOld = lastGoodAt === undefined || clock.now() - lastGoodAt > 2 * this.#status.everyMs;
     const lastGood = lastGoodAt === undefined ? null : new Date(lastGoodAt).toISOString();
-    // The condition equals the condition of the alert FlagmeterBackupOld.
+    // The alert FlagmeterBackupOld has the same condition.
     log[isOld ? 'error' : 'warn']('backup failed', {
       reason: message,
       lastGood,

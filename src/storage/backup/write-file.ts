@@ -99,12 +99,12 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_DIRECT } = constants;
 
 const chunkBytes = 2 * 1024 * 1024;
 
-/** The length of direct writes is a multiple of this. */
+/** The length of each direct write is a multiple of this number of bytes. */
 const blockBytes = 4096;
 
 /**
- * Allocates memory for direct writes, whose address must be a multiple of the disk's block size. Only WebAssembly
- * memory is certain to start at a page in both runtimes.
+ * Allocates memory for direct writes, whose address must be a multiple of the disk's block size. In both Node.js and
+ * Bun, only WebAssembly memory is certain to start at a page.
  */
 function alignedMemory(): Buffer {
   const pageBytes = 64 * 1024;
@@ -122,7 +122,7 @@ export class FileWriter {
   #descriptor: number;
   #isDirect = true;
   #filled = 0;
-  /** Bytes on the disk. */
+  /** Number of bytes on the disk. */
   #bytes = 0;
 
   /** @throws {Error} if the file exists or cannot be created */
@@ -163,7 +163,7 @@ export class FileWriter {
     } catch (error) {
       if (!isRefused(error)) throw error;
       this.#isDirect = false;
-      // Some file systems create the file before they fail.
+      // Some file systems create the file before they reject direct I/O.
       return openSync(this.#path, O_WRONLY | O_CREAT, 0o600);
     }
   }

@@ -43,37 +43,44 @@ import type {
 const table = <Value>(name?: string) => ({ name }) as { readonly name?: string; readonly value?: Value };
 
 const tables = {
-  teams: table<Team>(), // By `id`.
-  users: table<User>(), // By `id`.
-  apiKeys: table<ApiKey>(), // By `clientId`.
-  applications: table<Application>(), // By `id`.
-  applicationKeys: table<ApplicationKey>(), // By `hash`.
-  clients: table<OAuthClient>(), // By `clientId`.
-  features: table<FeatureDeclaration>(), // By `declarationKey`.
-  notes: table<readonly FeatureNote[]>(), // The notes of a feature, by `declarationKey`. The feature need not be declared.
-  metrics: table<MetricDeclaration>(), // By `declarationKey`.
-  codeScans: table<CodeScan>(), // By `declarationKey`, with the repository as name.
-  deletions: table<Deletion>(), // By the numbers of application and environments: each deletion is requested once.
-  audit: table<AuditEntry>(), // By `auditKey`. Entries are only added, and removed once they expire.
-  sessions: table<Session>(), // By the SHA-256 (hex) of the session's id, which its refresh tokens carry.
-  userSessions: table<true>(), // The sessions of a user: `userId`, a dot, the session's key. The value has no meaning.
-  codes: table<AuthorizationCode>(), // By the SHA-256 (hex) of the code.
-  deviceCodes: table<DeviceCode>(), // By the letters of the user code.
-  signIns: table<SignIn>(), // By the SHA-256 (hex) of the cookie.
-  passkeys: table<Passkey>(), // By `passkeyKey`.
-  loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
-  invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
-  assertions: table<true>(), // The accepted client assertions, by expiry and the hash of client and `jti`. The value has no meaning.
-  totp: table<Totp>(), // By the id of the user.
-  signInPolicy: table<SignInPolicy>(), // One record, `installation`. If it is missing, the default applies.
-  signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
-  webhooks: table<Webhook>(), // By `id`.
-  webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.
-  webhookTurns: table<QueuedDelivery>(), // The pending deliveries, by `deliveryKey`.
-  webhookMarks: table<WebhookAnnouncement>(), // By the reported subject: see `webhooks/announcements.ts`.
-  identityProviders: table<IdentityProvider>(), // By `id`.
-  linkedIdentities: table<LinkedIdentity>(), // By `identityKey`.
-  userIdentities: table<true>(), // The linked identities of a user: `userId`, a dot, `identityKey`. The value has no meaning.
+  teams: table<Team>(), // Key: `id`.
+  users: table<User>(), // Key: `id`.
+  apiKeys: table<ApiKey>(), // Key: `clientId`.
+  applications: table<Application>(), // Key: `id`.
+  applicationKeys: table<ApplicationKey>(), // Key: `hash`.
+  clients: table<OAuthClient>(), // Key: `clientId`.
+  features: table<FeatureDeclaration>(), // Key: `declarationKey`.
+  // Notes of features, declared or not. Key: `declarationKey`.
+  notes: table<readonly FeatureNote[]>(),
+  metrics: table<MetricDeclaration>(), // Key: `declarationKey`.
+  codeScans: table<CodeScan>(), // Key: `declarationKey` with the repository as name.
+  // Key: the numbers of application and environments, so that each deletion is requested once.
+  deletions: table<Deletion>(),
+  audit: table<AuditEntry>(), // Key: `auditKey`. Entries are never changed, but removed once they expire.
+  sessions: table<Session>(), // Key: the SHA-256 (hex) of the session's id, which its refresh tokens contain.
+  // The sessions of a user. Key: `userId`, a dot, the session's key. The value has no meaning.
+  userSessions: table<true>(),
+  codes: table<AuthorizationCode>(), // Key: the SHA-256 (hex) of the code.
+  deviceCodes: table<DeviceCode>(), // Key: the letters of the user code.
+  signIns: table<SignIn>(), // Key: the SHA-256 (hex) of the cookie.
+  passkeys: table<Passkey>(), // Key: `passkeyKey`.
+  loginThrottles: table<LoginFailures>('brakes'), // Key: the throttled subject (see `auth/login-throttle.ts`).
+  // The invalidation list of access tokens. Key: `invalidationKey`. The value has no meaning.
+  invalidated: table<true>(),
+  // The accepted client assertions. Key: the expiry, then the hash of client and `jti`. The value has no meaning.
+  assertions: table<true>(),
+  totp: table<Totp>(), // Key: the id of the user.
+  // One record with the key `installation`. If the record is missing, the default applies.
+  signInPolicy: table<SignInPolicy>(),
+  signingKeys: table<SigningKey | RetiredKey>(), // Key: `kid`.
+  webhooks: table<Webhook>(), // Key: `id`.
+  webhookDeliveries: table<WebhookDelivery>(), // Key: `deliveryKey`.
+  webhookTurns: table<QueuedDelivery>(), // The pending deliveries. Key: `deliveryKey`.
+  webhookMarks: table<WebhookAnnouncement>(), // Key: the reported subject (see `webhooks/announcements.ts`).
+  identityProviders: table<IdentityProvider>(), // Key: `id`.
+  linkedIdentities: table<LinkedIdentity>(), // Key: `identityKey`.
+  // The linked identities of a user. Key: `userId`, a dot, `identityKey`. The value has no meaning.
+  userIdentities: table<true>(),
   // Key: the SHA-256 (hex) of issuer and subject, or of issuer and `sid`; a dot; the key of the sign-in.
   providerSignIns: table<ProviderSignIn>(),
   // The received logout tokens. Key: the SHA-256 (hex) of issuer and `jti`. The value is the expiry of the token.
@@ -97,7 +104,7 @@ type Tables = { readonly [Name in TableName]: AccountTable<Name> };
 
 /** The accounts of a data directory. Reads return the state on disk. */
 export interface AccountTables extends Tables {
-  /** True if all data files were checked for damage before they were opened; false if time ran out. */
+  /** True if all data files were checked for damage before they were opened; false if the time limit was reached. */
   readonly fullyChecked: boolean;
   readonly lmdb: LmdbEnvironment;
 }
@@ -109,8 +116,8 @@ export function openAccountTables(data: string, clock: Pick<Clock, 'monotonic'> 
 }
 
 /**
- * Opens the accounts environment while a service is possibly using it. Its pages can change at any time, so they are
- * not checked. Write only data that the service does not cache in memory.
+ * Opens the accounts even while a service uses them. The pages can change at any time, so they are not checked. Write
+ * only data that the service does not cache in memory.
  * @throws {Error} if the environment is missing or has another layout, or as `waitUntilSharable` and `checkStores` do
  */
 export async function attachAccountTables(data: string): Promise<AccountTables> {
@@ -136,7 +143,7 @@ export interface CopyState {
   readonly change: string;
   /** The copied tables. A later version of this program can have more tables. */
   readonly tables: string;
-  /** True if PostgreSQL has lost changes that were here, and the loss is not handled yet. */
+  /** True if PostgreSQL has lost changes that this copy had, and the loss is not handled yet. */
   readonly lossOpen: boolean;
   /** The repair number of the last copy. A higher number means that another node has done the repair. */
   readonly lossMark?: number;

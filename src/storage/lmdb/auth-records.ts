@@ -1,9 +1,7 @@
 import type { Role } from '../../contract/roles.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 
-/**
- * The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex.
- */
+/** The records of the auth host. Times are Unix milliseconds unless noted as seconds. Secrets are SHA-256, hex. */
 
 /** The proof of a sign-in. */
 export interface Authentication {
@@ -19,9 +17,9 @@ export interface Authentication {
 interface ProviderSession {
   readonly id: string;
   readonly issuer: string;
-  /** The `sub` of the user there. */
+  /** The `sub` of the user at the provider. */
   readonly subject: string;
-  /** The `sid` of the session there; `null` if the provider sent none. */
+  /** The `sid` of the session at the provider; `null` if the provider sent none. */
   readonly sid: string | null;
   /** The token is needed for the sign-out at the provider. */
   readonly idToken?: string;
@@ -41,7 +39,7 @@ interface FromSignIn {
 export interface Session extends FromSignIn {
   readonly userId: string;
   readonly clientId: string;
-  /** The key of the browser's sign-in that created the session. The sign-in has possibly ended. */
+  /** The key of the browser's sign-in that created the session. The sign-in can have ended. */
   readonly signIn: string;
   readonly scope: string;
   /** Time of the user's sign-in, seconds. */
@@ -51,7 +49,7 @@ export interface Session extends FromSignIn {
   /** Hash of the valid refresh token. All other refresh tokens of the session were used before. */
   readonly refreshHash: string;
   readonly refreshedAt: number;
-  /** The last access token, which the next token replaces; `exp` in seconds. */
+  /** The last access token of the session. The next access token replaces it. `exp` is in seconds. */
   readonly access: { readonly jti: string; readonly exp: number };
 }
 
@@ -66,7 +64,7 @@ export interface AuthorizationCode extends FromSignIn {
   readonly signIn: string;
   readonly scope: string;
   readonly nonce: string | null;
-  /** Seconds. */
+  /** Time of the user's sign-in, seconds. */
   readonly authTime: number;
   readonly expiresAt: number;
   /** The key of the session that the code was exchanged for; `null` before the exchange. */
@@ -77,7 +75,7 @@ export interface AuthorizationCode extends FromSignIn {
 export interface Allowance extends FromSignIn {
   readonly userId: string;
   readonly signIn: string;
-  /** Seconds. */
+  /** Time of the user's sign-in, seconds. */
   readonly authTime: number;
   readonly scope: string;
 }
@@ -101,9 +99,9 @@ export interface SignIn extends FromSignIn {
   readonly userId: string;
   /** SHA-256 (hex) of the user's password hash at the sign-in. A new password ends the sign-in. */
   readonly passwordId: string;
-  /** Time of the user's sign-in, possibly earlier at a provider; seconds. */
+  /** Time when the user signed in, seconds. With an identity provider, this can be an earlier time. */
   readonly authTime: number;
-  /** Time when the browser signed in here. Absent from records of an earlier release; it is then `authTime`. */
+  /** Time when the browser signed in to this service. Absent from earlier records, which use `authTime`. */
   readonly startedAt?: number;
   readonly lastSeenAt: number;
   readonly expiresAt: number;
@@ -123,16 +121,16 @@ export interface Passkey {
   readonly backedUp: boolean;
   readonly name: string;
   readonly createdAt: number;
-  /** `null` before the first sign-in. */
+  /** Time of the last sign-in with the passkey; `null` before the first one. */
   readonly lastUsedAt: number | null;
-  /** The challenges that the passkey has answered, until they expire: each challenge is valid once. */
+  /** The challenges that the passkey has answered, until they expire: a challenge can be answered only once. */
   readonly answered: readonly { readonly challenge: string; readonly expiresAt: number }[];
 }
 
 /** The authenticator app of a user (RFC 6238), confirmed with a code, and the recovery codes. */
 export interface Totp {
   readonly userId: string;
-  /** Base32 (RFC 4648 §6). */
+  /** The secret of the authenticator app in Base32 (RFC 4648 §6). */
   readonly secret: string;
   readonly createdAt: number;
   /** The time step of the last accepted code. Codes of this and earlier steps are not accepted again. */
@@ -154,7 +152,7 @@ export type SigningAlgorithm = 'ES256' | 'RS256' | 'EdDSA';
 /** A key pair as JWK (RFC 7517). */
 export type Jwk = Readonly<Record<string, unknown>>;
 
-/** A public key that a client has registered, with the only algorithm that it verifies. */
+/** A public key that a client has registered, and the only algorithm for which it is used. */
 export interface PublicKey {
   /** The id from the client, or the thumbprint (RFC 7638). */
   readonly kid: string;
@@ -163,13 +161,13 @@ export interface PublicKey {
   readonly publicJwk: Jwk;
 }
 
-/** The tokens that an API key accepts in place of a secret: tokens of workloads, such as CI jobs. */
+/** The tokens of workloads, such as CI jobs, that an API key accepts in place of a secret. */
 export interface Trust {
   /** Compared exactly with the claim `iss`. */
   readonly issuer: string;
   /** One of the audiences of the tokens. */
   readonly audience: string;
-  /** A pattern: see `accounts/trusts.ts`. */
+  /** A pattern for the subject of the tokens: see `accounts/trusts.ts`. */
   readonly subject: string;
   /** Further claims that the tokens must have, with these texts. */
   readonly claims?: readonly (readonly [name: string, value: string])[];
@@ -182,7 +180,7 @@ interface KeyRecord {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly createdAt: number;
-  /** True if the rotation is not in the audit log yet: only the service writes the log. */
+  /** True if the audit log lacks the rotation of the key. Only the service writes the audit log. */
   readonly unaudited?: true;
 }
 
@@ -190,7 +188,7 @@ export interface SigningKey extends KeyRecord {
   readonly privateJwk: Jwk;
 }
 
-/** A replaced key. Its private half is deleted; the public half stays while its tokens can be valid. */
+/** A replaced key. The private key is deleted. The public key stays as long as tokens that it verifies can be valid. */
 export interface RetiredKey extends KeyRecord {
   readonly publicJwk: Jwk;
   readonly retiredAt: number;
@@ -200,19 +198,19 @@ export interface RetiredKey extends KeyRecord {
 export interface IdentityProvider {
   readonly id: string;
   readonly number: number;
-  /** The text of its button. */
+  /** The text of the button that signs in with this provider. */
   readonly name: string;
-  /** Compared exactly. */
+  /** The issuer is compared exactly. */
   readonly issuer: string;
   readonly clientId: string;
   /** `null` for a public client. Encrypted in PostgreSQL. */
   readonly clientSecret: string | null;
   readonly scopes: readonly string[];
-  /** True if a verified e-mail address links a user who has not signed in with the provider before. */
+  /** True if a verified e-mail address links an existing user who signs in with the provider for the first time. */
   readonly linkByEmail: boolean;
   /** True if unknown users are created. */
   readonly createUsers: boolean;
-  /** The team of created users in addition to the teams from the rules, if any. */
+  /** The team of created users, in addition to the teams that the rules assign; `null` without such a team. */
   readonly defaultTeam: string | null;
   readonly defaultRole: Role;
   readonly claimRules: readonly ClaimRule[];
@@ -248,12 +246,13 @@ export interface LinkedIdentity {
 
 export interface GivenRole {
   readonly role: Role;
-  /** The previous role, which returns when no rule applies; `null` if the user was not a member. */
+  /** The role before the rule applied, which returns when no rule applies; `null` if the user was not a member. */
   readonly before: Role | null;
 }
 
 /**
- * A sign-in with a provider, for its back-channel logout. The record remains while sessions from the sign-in can exist.
+ * A sign-in with a provider, which a back-channel logout ends. The record remains while sessions from the sign-in can
+ * exist.
  */
 export interface ProviderSignIn {
   readonly userId: string;

@@ -9,7 +9,7 @@ export interface Counts {
 }
 
 /**
- * A summary of a metric's values, sufficient to read it as a counter or as a gauge, because its kind can be declared
+ * A summary of a metric's values. The metric can be read as a counter or as a gauge, because its kind can be declared
  * later. `lastAt` is Unix milliseconds.
  */
 export interface Measurement {
@@ -67,13 +67,13 @@ export const measurementCodec: CellCodec<Measurement> = {
 };
 
 /**
- * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is one value: one put is
- * cheaper than thirty puts.
+ * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is stored as one value,
+ * because one put is cheaper than thirty puts.
  *
  * Key, big-endian so that LMDB sorts it numerically: environment (u32), bucket width (u8), bucket start (u32, minutes
- * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of an environment's
- * bucket are adjacent: a commit dirties few pages, a report is one range scan, and deleting an environment is one
- * range. Value, little-endian: a mask (u32) of the cells that are present, then these cells in order.
+ * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of a bucket of an
+ * environment are adjacent. A commit thus changes few pages, and a report or the deletion of an environment needs one
+ * range scan. Value, little-endian: a mask (u32) of the cells that are present, then these cells in order.
  */
 export const cellsPerBlock = 32;
 const keyBytes = 13;
@@ -98,7 +98,7 @@ export function decodeWidth(bucket: number): BucketWidth {
   return (bucket % bucketWidths) as BucketWidth;
 }
 
-/** Exclusive maximum of an environment's series ordinals, so that one double identifies both environment and series. */
+/** Exclusive maximum of an environment's series ordinals. A double can thus identify both environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
 /**
@@ -111,7 +111,7 @@ export function seriesRef(environment: number, ordinal: number): number {
 
 export const minutesPerDay = 1440;
 
-/** The start of the bucket of a length that contains a minute. */
+/** The start of the bucket that contains a minute. @param minutes the length of the buckets */
 export function floorTo(minute: number, minutes: number): number {
   return Math.floor(minute / minutes) * minutes;
 }
@@ -130,7 +130,7 @@ export function blockKey(block: number, bucket: number): Buffer {
 
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
-/** The position of a block among the blocks of its environment and width: by start of its bucket, then by block. */
+/** The position of a block among all blocks of its width, sorted by the start of the bucket and then by number. */
 export function computePlace(minute: number, block = 0): number {
   return minute * blocksPerEnvironment + (block % blocksPerEnvironment);
 }
@@ -166,7 +166,7 @@ export function blocksAt<T>(
   }));
 }
 
-/** Encodes the blocks of one table into reused memory: LMDB copies a value that is put inside a transaction. */
+/** Encodes the blocks of one table into reused memory. LMDB copies values that are put inside a transaction. */
 export class BlockEncoder<T> {
   readonly #codec: CellCodec<T>;
   readonly #memory: Buffer;
@@ -236,9 +236,9 @@ export function* scanCells<T>(
 
 export interface RawBlock {
   readonly minute: number;
-  /** The ordinal of its first series. */
+  /** The ordinal of the first series of the block. */
   readonly first: number;
-  /** Valid until the next block is taken. */
+  /** The encoded block. It is valid until the next block is read. */
   readonly value: Buffer;
 }
 

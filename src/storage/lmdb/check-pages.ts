@@ -2,8 +2,8 @@ import { fstatSync, readSync } from 'node:fs';
 import type { Reading } from './snapshot.ts';
 
 /**
- * The format of a page in LMDB's file: version 1, 64 bits, little-endian. `native/check-pages.c` has the same rules for
- * the pages of a file that is open.
+ * The format of a page in LMDB's file: version 1, 64 bits, little-endian. `native/check-pages.c` checks the pages of an
+ * open file by the same rules.
  */
 const header = { number: 0, kind: 10, lower: 12, upper: 14, count: 12, bytes: 16 };
 const pageKind = { branch: 1, leaf: 2, overflow: 4 };
@@ -19,7 +19,7 @@ const firstPage = 2;
 /** The root of an empty tree. */
 const noPage = 2 ** 64;
 
-/** A reference from a page: to a page of its tree, to the root of a subtree, or to the first page of a long value. */
+/** A reference from a page to a page of its tree, to the root of a subtree, or to the first page of a long value. */
 interface Reference {
   readonly page: number;
   /** Length of the long value; `undefined` for a page of a tree. */
@@ -32,7 +32,7 @@ const metaBytes = 152;
 const magic = 0xbeefc0de;
 const dataVersion = 1;
 
-/** True if pages of a store can have this size: LMDB uses the system's page size. */
+/** True if a page can have this size. LMDB uses the page size of the system. */
 export function isPageSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 65_536 && Number.isInteger(Math.log2(bytes));
 }
@@ -98,7 +98,7 @@ function readLists(page: Buffer, number: number): readonly Buffer[] | undefined 
   return lists;
 }
 
-/** The pages in a record of the free list, which must be in descending order; `undefined` if it is damaged. */
+/** The pages in a record of the free list; `undefined` if they are not in descending order or the record is damaged. */
 function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined {
   if (list.length < 8) return undefined;
   const count = readNumber(list, 0);
@@ -108,7 +108,7 @@ function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined
   return inOrder ? numbers : undefined;
 }
 
-/** Number of pages of a long value, according to its first page; 0 if that page is not for a value of this length. */
+/** Number of pages of a long value, according to its first page; 0 if that page has a value of another length. */
 function pagesOfValue(page: Buffer, number: number, bytes: number): number {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return 0;
   const count = page.readUInt32LE(header.count);
@@ -116,7 +116,7 @@ function pagesOfValue(page: Buffer, number: number, bytes: number): number {
   return isValue && header.bytes + bytes <= count * page.length ? count : 0;
 }
 
-/** The long value on consecutive pages. */
+/** Returns the long value that is stored on consecutive pages. */
 function sliceContent(pages: Buffer, bytes: number): Buffer {
   return pages.subarray(header.bytes, header.bytes + bytes);
 }
@@ -139,12 +139,12 @@ function isBranch(page: Buffer): boolean {
   return page.readUInt16LE(header.kind) === pageKind.branch;
 }
 
-/** A 64-bit number, exact for the size of any real file. */
+/** Reads a 64-bit number. The result is exact up to 2⁵³, which is enough for every file. */
 function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }
 
-/** Maximum number of pages at the end that a sound file can lack. */
+/** The last unused pages can be missing from a sound file. This is the maximum number of missing pages. */
 const maxMissing = 2 ** 20;
 
 /** Checks, as `checkStatePages` does, the last state of a file that must not change during the check. */
@@ -156,8 +156,8 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
 }
 
 /**
- * Checks all pages of one state of a data file, and pauses after each. A reader of that state must keep the pages from
- * being reused.
+ * Checks all pages of one state of a data file, and pauses after each page. A reader of this state must be open, so
+ * that its pages are not reused.
  * @param used receives consecutive pages in use
  * @returns the fault; `undefined` if all pages are sound
  */
@@ -209,10 +209,10 @@ function read(descriptor: number, position: number, buffer: Buffer): Buffer {
 }
 
 /*
- * LMDB itself cannot do this. native/check-pages.c checks a page when LMDB takes the page from an open file. That check
- * does not walk the trees, so it finds neither a page with two uses nor a damaged page that was not read yet. It reads
- * through the memory map, so a truncated file would end the process (SIGBUS). A backup also needs the list of the pages
- * in use, of a state that a reader holds, with pauses between the pages.
+ * LMDB itself cannot check a whole file. native/check-pages.c checks a page when LMDB takes the page from an open file.
+ * That check does not walk the trees, so it does not find pages with two uses, or damaged pages that were not read yet.
+ * It reads through the memory map, so a truncated file would end the process (SIGBUS). A backup also needs the list of
+ * the pages in use, and pauses between the pages.
  */
 
 interface Pages {
@@ -288,7 +288,7 @@ class TreeWalk {
     return isSound ? undefined : page;
   }
 
-  /** @returns true if the references can be valid */
+  /** Follows a reference. @returns false if the reference is not valid */
   #follow({ page, bytes }: Reference): boolean {
     if (page === noPage) return true;
     if (page >= this.#pages.count) return false;
@@ -307,9 +307,7 @@ class TreeWalk {
     return !this.#ofFreeList || this.#takeLongList(page, bytes);
   }
 
-  /**
-   * Takes a long list of free pages. The list has each page once, which bounds its length before memory is allocated.
-   */
+  /** Takes a long list of free pages. Each page is in the list once, which limits the memory for the list. */
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;

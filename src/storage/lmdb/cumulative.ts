@@ -8,8 +8,8 @@ import { wholeMs } from './messages.ts';
 
 /**
  * A bucket of an SDK that can send the bucket again. The SDK keeps the start of an unconfirmed bucket and adds to the
- * bucket, so its next message repeats the totals of the last message. Other processes can have the same start, so a
- * message that does not clearly repeat the last message of its identity counts in full.
+ * bucket, so its next message repeats the totals of the last message. Another process can have the same start. A
+ * message thus counts in full unless it clearly repeats the last message of its identity.
  */
 export interface CumulativeMessage {
   /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */
@@ -17,11 +17,11 @@ export interface CumulativeMessage {
   /** Unix ms. */
   readonly at: number;
   /**
-   * Identity of the registration that states the SDK and its interval; empty if the message states them itself. A
-   * registration has the same value as `identity`.
+   * Identity of the registration that names the SDK and its interval; empty if the message itself names them. In a
+   * registration, `sender` equals `identity`.
    */
   readonly sender: Uint8Array;
-  /** One of `repeats`: the rows that the SDK repeats, unless its registration states something else. */
+  /** The rows that the SDK repeats, one of `repeats`. A value in the registration of the sender has priority. */
   readonly repeats: number;
   /** End of the bucket by the clock of the sender, Unix ms. */
   readonly stop: number;
@@ -29,17 +29,17 @@ export interface CumulativeMessage {
   readonly length: number;
   /** Interval between the messages of the sender in ms; 0 if unknown. */
   readonly interval: number;
-  /** The ledger subject of a note, to which the code is added. Empty for a message without a note. */
+  /** The ledger subject for a note about this message, without the code. Empty if the message gets no note. */
   readonly subject: string;
   /** The time bucket (see `encodeBucket`). */
   readonly bucket: number;
   /** Unix ms: the time of the measurements. */
   readonly measuredAt: number;
-  /** `ref, kind, amount`. The rows of a flag are consecutive. */
+  /** The rows, each as `ref, kind, amount`. The rows of a flag are consecutive. */
   readonly rows: readonly number[];
 }
 
-/** Period in which messages are remembered, ms. The period exceeds the pauses of SDKs that back off. */
+/** Period in which messages are remembered, ms. The period is longer than any pause of an SDK between two attempts. */
 export const cumulativeLifeMs = 60 * 60_000;
 
 /**
@@ -49,9 +49,9 @@ export const cumulativeLifeMs = 60 * 60_000;
 const mostRemembered = 200_000;
 
 /**
- * The last messages. Key: 0 (u8), identity (16). Value: see `encode`. To find expired ones: 1 (u8), the time of the
- * last message (Unix ms, u48, big-endian), identity; the value is empty. Number of an application's messages: 2 (u8),
- * application (u32, big-endian); the value is a u32, little-endian.
+ * The last messages. Key: 0 (u8), identity (16). Value: see `encode`. Key to find expired messages: 1 (u8), the time of
+ * the last message (Unix ms, u48, big-endian), identity; the value is empty. Key of the number of messages of an
+ * application: 2 (u8), application (u32, big-endian); the value is a u32, little-endian.
  */
 export class CumulativeTotals {
   readonly #table: Table;
@@ -110,7 +110,7 @@ export class CumulativeTotals {
     this.#table.putSync(timeKey(last.at, identity), nothing);
   }
 
-  /** Counts a new message of an application, and forgets the message with the oldest start if there are too many. */
+  /** Counts a new message of an application. If there are too many, the message with the oldest start is forgotten. */
   #makeRoom(identity: Uint8Array): void {
     const application = readApplication(identity);
     const range = { start: totalsKey(prefixKey(application)), end: totalsKey(prefixKey(application + 1)), limit: 1 };
@@ -140,8 +140,8 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets some messages that have expired by the time of the latest given message. The number of forgotten messages
-   * is limited, but larger than the number of given messages.
+   * Forgets some messages that have expired at the time of the latest given message. The limit is higher than the
+   * number of given messages, so that the table does not grow.
    */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
@@ -231,7 +231,7 @@ function sizeKey(application: number): Buffer {
   return Buffer.concat([Buffer.of(2), prefixKey(application)]);
 }
 
-/** Rows of an unconfirmed message that an SDK sends again. */
+/** The rows that an SDK sends again after a message was not confirmed. */
 export const repeats = {
   /** No rows: each message counts in full, even if it resembles an earlier message. */
   never: 0,
@@ -239,17 +239,16 @@ export const repeats = {
   whole: 1,
   /** `yes` and `no` with larger amounts, but no variants. */
   withoutVariants: 2,
-  /** Counters with larger amounts, but under another start. Nothing identifies such a message, so it counts in full. */
+  /** Counters with larger amounts and another start. Such a repetition is not recognised and counts in full. */
   values: 3,
 } as const;
 export type Repeats = (typeof repeats)[keyof typeof repeats];
 
-/** The kinds of rows in a message. */
 export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
-/** This number is added to the kind of the first row of a flag. */
+/** The first row of a flag has this number added to its kind. */
 export const opensFeature = 8;
 
-/** Numbers per row. */
+/** Number of array elements per row. */
 export const rowWidth = 3;
 
 /** A message in its stored form. */
@@ -262,18 +261,19 @@ interface KnownMessage {
   readonly rows: readonly number[];
 }
 
-/** Rows that a message adds to the earlier messages. */
+/** The rows of a message that are not counted yet. */
 interface Addition {
-  /** `ref, kind, amount` */
+  /** The rows, each as `ref, kind, amount`. */
   readonly rows: readonly number[];
   readonly note?: LedgerNote;
 }
 
-/** Minimum time between two messages of one process, as a fraction of the interval. Timers and clocks are not exact. */
+/** Minimum time between two messages of one process, as a fraction of the interval, because timers are not exact. */
 const shortestInterval = 0.9;
 
 /**
- * Compares a message with the previous message of its identity. If a repetition is not certain, the message counts.
+ * Compares a message with the previous message of its identity. If a repetition is not certain, the message counts in
+ * full.
  * @returns the rows that the message adds, and the message to compare the next message with
  */
 function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMessage] {
@@ -285,8 +285,8 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
   const isWhole = message.repeats === repeats.whole;
-  // Among SDKs that add to a bucket, only the SDK for Go can send it unchanged, through a proxy. Its times have
-  // nanoseconds, so they are unique. Processes of the SDK for Node that start together share their milliseconds.
+  // Of the SDKs that add to a bucket, only the SDK for Go can send a bucket unchanged, through a proxy. Its times are
+  // unique, because they have nanoseconds. Processes of the SDK for Node can start in the same millisecond.
   if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
@@ -296,7 +296,7 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     const rows = difference(message.rows, own, known, subtracted);
     if (isWhole || haveTheirChecks(rows)) return [{ rows, note: 'repeated' }, message];
   }
-  // The network, or another machine, can deliver two messages in reverse order.
+  // The network or another machine can deliver two messages in reverse order.
   if (patience > 0 && -later >= patience && includes(known, own, repeated))
     return [{ rows: [], note: 'repeated' }, last];
   return [{ rows: message.rows, note: 'possible_repeat' }, message];
@@ -320,7 +320,7 @@ export function eachAdded(
 
 const getKind = (kind: number) => kind % opensFeature;
 
-/** The end of the rows of a flag, the first of which is at `from`. */
+/** The end of the rows of a flag. @param from the first row of the flag */
 function findFeatureEnd(rows: readonly number[], from: number): number {
   let end = from + rowWidth;
   while (end < rows.length && rows[end + 1]! < opensFeature) end += rowWidth;
@@ -369,7 +369,7 @@ function haveTheirChecks(rows: readonly number[]): boolean {
   return true;
 }
 
-/** Amounts by kind and series. Several names over a limit share the same series. */
+/** The amounts of each kind, by series. All names over a limit share a series. */
 type Totals = readonly ReadonlyMap<number, number>[];
 
 function sumTotals(rows: readonly number[]): Totals {
@@ -382,7 +382,7 @@ function sumTotals(rows: readonly number[]): Totals {
   return totals;
 }
 
-/** True if no amount of these kinds is greater in the other totals. */
+/** True if `totals` has at least the amounts of `other`, for these kinds of rows. */
 function includes(totals: Totals, other: Totals, kinds: readonly number[]): boolean {
   return kinds.every((kind) => {
     for (const [ref, amount] of other[kind]!) if (amount > (totals[kind]!.get(ref) ?? 0)) return false;

@@ -6,7 +6,7 @@ import { isPresent, readable } from '../../runtime/files.ts';
 import { checkPages, endsEarly } from './check-pages.ts';
 import { probeDisk, shortageIn, syncPath } from './disk.ts';
 
-/** Time limit for checking the files before they are opened, ms. The rest is checked later. */
+/** Time limit for checking the files before they are opened, ms. The remaining pages are checked later. */
 const budgetMs = 1000;
 
 /** The directory of a store in the data directory. */
@@ -25,9 +25,9 @@ export function dataFilesIn(data: string, stores: readonly StoreName[] = [...own
 }
 
 /**
- * Checks that the files of a data directory can be opened. LMDB maps a file into memory, and access beyond its end
- * kills the process (SIGBUS). Call this function once, before the first write.
- * @returns false if time ran out before everything was checked
+ * Checks the files of a data directory before they are opened. LMDB maps a file into memory, and access beyond the end
+ * of the file kills the process (SIGBUS). Call this function once, before the first write.
+ * @returns false if the time limit was reached before everything was checked
  * @throws {Error} that names the file, the fault and the remedy
  */
 export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
@@ -38,7 +38,7 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
     .every(Boolean);
 }
 
-/** @throws {Error} if usage is present, but the accounts to which it refers are missing */
+/** @throws {Error} if the directory has usage, but lacks the accounts to which the usage refers */
 export function checkPresence(data: string): void {
   const accounts = getDataFile(data, 'accounts');
   // Usage of lost applications must not be attributed to new applications with the same numbers.
@@ -58,9 +58,9 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
-  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's own error for a read-only file does not name it.
+  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's error for a read-only file lacks its name.
   try {
-    // A truncated file is checked completely, regardless of the time limit: a missing page would kill the process.
+    // A truncated file is checked without a time limit, because access to a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
     const checking = checkPages(descriptor);
     for (let step = checking.next(); ; step = checking.next()) {
@@ -78,7 +78,7 @@ export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
-/** Reads a store while it is opened. Well-formed pages can have damaged records. @throws {Error} of `cannotOpen` */
+/** Reads a store at startup, and explains errors of damaged records. @throws {Error} of `cannotOpen` */
 export async function explainDamage<T>(
   data: string,
   store: 'accounts' | 'usage',
@@ -98,12 +98,10 @@ function isDamage(error: unknown): error is Error {
   return isStoreFailure(error) && (error as Error & { code: number }).code < 0;
 }
 
-/** Name of the directory in which directories are created. The next run removes it after a power loss. */
+/** Directory in which new directories are filled. After a power loss, the next run removes it. */
 const stagingName = 'prepare.tmp';
 
-/**
- * Name of a complete new directory. After an interruption, the next run moves its directories: see `finishCreation`.
- */
+/** Directory with complete new directories. After an interruption, the next run moves them: see `finishCreation`. */
 const completeName = 'prepared.tmp';
 
 /**
@@ -130,7 +128,7 @@ export async function createAtomically(data: string, make: (staging: string) => 
   finishCreation(data);
 }
 
-/** True if an error means a full disk, which LMDB reports as a generic failed write. */
+/** True if an error means a full disk, which LMDB reports only as a failed write. */
 function isFull(data: string, error: unknown): boolean {
   const named = shortageIn(error) ?? shortageIn((error as Error).cause ?? {});
   return (named ?? (isStoreFailure(error) ? probeDisk(data) : undefined)) === 'space';

@@ -18,7 +18,7 @@ export function diskSpace(path: string): { readonly size: number; readonly free:
   return { size: bsize * blocks, free: bsize * bavail };
 }
 
-/** A temporary lack of space on a file system, or of descriptors. */
+/** A temporary lack of disk space or of file descriptors. */
 export type Shortage = 'space' | 'files';
 
 const shortages = new Map<unknown, Shortage>(
@@ -37,17 +37,17 @@ const shortages = new Map<unknown, Shortage>(
 );
 
 /**
- * The shortage that an error reports, by the name in Node's errors or the number in LMDB's; `undefined` for other
- * errors.
+ * The shortage that an error code means; `undefined` for other errors. Errors of Node have a name as code, and errors
+ * of LMDB a number.
  */
 export function shortageIn(error: unknown): Shortage | undefined {
   return shortages.get((error as { code?: unknown }).code);
 }
 
-/** A shortage prevents writes now, but the disk is undamaged. `broken`: writes fail for any other reason. */
+/** During a shortage, writes fail although the disk is undamaged. `broken`: writes fail for another reason. */
 export type DiskState = 'writable' | Shortage | 'broken';
 
-/** Number of bytes to probe: more than the commit of a full batch needs. */
+/** Number of bytes that a probe writes. The commit of a full batch needs less. */
 const probeBytes = 16 * 1024 * 1024;
 
 /** Tests the data directory by writing to it, because LMDB reports a full disk as a generic I/O error. */
@@ -80,10 +80,10 @@ export function syncPath(path: string): void {
   }
 }
 
-/** The path of an open file no longer refers to the file. Writes to the file are lost when it is closed. */
+/** An open file is no longer at its path. Everything that is written to it is lost when it is closed. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
-  /** The code, a number as in system errors. */
+  /** The code as a number, as in system errors. */
   readonly code = constants.errno.ENOENT;
 
   constructor(file: string) {
@@ -98,7 +98,7 @@ export interface FileIdentity {
   bytes(): number;
 }
 
-/** Remembers the inode of a file that was just opened. A later comparison takes a few microseconds. */
+/** Remembers the inode of a file that was just opened. Comparing the inode later takes a few microseconds. */
 export function identifyFile(file: string): FileIdentity {
   const opened = statSync(file);
   return {
@@ -111,10 +111,10 @@ export function identifyFile(file: string): FileIdentity {
 }
 
 /**
- * Checks before each write whether a file that was just opened is still at its path. If the kernel reports the path of
- * a descriptor, the inode is not read. Since Linux 6.13, reading an inode's times makes the next write change them,
- * rather than one write every few milliseconds. A flush can then have to write the inode, too.
- * @returns a function that throws `FileGoneError` if the file is gone
+ * Returns a check that an open file is still at its path. Where the kernel reports the path of a descriptor, the check
+ * does not read the inode. Since Linux 6.13, a write changes the times of an inode only if they were read, or every few
+ * milliseconds. A check that reads the inode would thus make each flush write the inode, too.
+ * @returns a function that throws `FileGoneError`; call it before each write
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {
   const link = `/proc/self/fd/${descriptor}`;

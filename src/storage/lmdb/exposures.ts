@@ -8,12 +8,12 @@ import type { UsageTables } from './usage.ts';
  *
  * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day of the
  * person's entry in `exposureDays` (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix
- * seconds), checks, used and viewed (f64 each). The environment without a digest is the key of its number of people
+ * seconds), checks, used and viewed (f64 each). The key without a digest has the number of people in the environment
  * (u32).
  *
  * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no later than
- * the oldest `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the sweep moves
- * it when it visits the person.
+ * the oldest `lastSeen` of the person's rows, then the person's key. Only the sweep moves the entry, when it visits the
+ * person. A packet does not move it.
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */
@@ -26,7 +26,7 @@ export interface Exposures {
   readonly rows: Map<number, Exposure>;
 }
 
-/** Maximum number of rows of a person in an environment. Further exposures are dropped until others have expired. */
+/** Maximum number of rows of a person in an environment. Further exposures are dropped until earlier ones expire. */
 export const rowsPerPerson = 512;
 
 const headBytes = 4;
@@ -114,7 +114,7 @@ export function sweepExposures(store: UsageTables, now: number, limit: number, k
   return due.length;
 }
 
-/** Exposures last seen before this Unix second are deleted. */
+/** Returns the time (Unix seconds) before which exposures are deleted if they were not seen again. */
 export function oldestKept(now: number, keptDays: number): number {
   return Math.floor(now / 1000) - keptDays * daySeconds;
 }

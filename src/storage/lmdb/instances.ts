@@ -5,16 +5,16 @@ import type { UsageTables } from './usage.ts';
 
 /**
  * People and the instance ids that were issued to them ("minted"). An id contains the digest of its person, so one
- * record per person is enough: minting writes one record, and a lookup is one get. The store keeps the SHA-256 of an
- * id, not the id.
+ * record per person is enough. Minting an id writes one record, and a lookup reads one record. The store keeps the
+ * SHA-256 of an id, not the id.
  *
  * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous id,
  * each as SHA-256 (32) and expiry (f64, Unix ms; 0 without an id), the user's hash (two u32), the day of the person's
  * entry in `identityDays` (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
  * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which the
- * person's ids can have expired, then the person's key. Using or minting an id does not move the entry; the sweep moves
- * it when it visits the person.
+ * person's ids can have expired, then the person's key. Only the sweep moves the entry, when it visits the person.
+ * Using or minting an id does not move it.
  */
 export interface Identity {
   readonly current: Life;
@@ -23,7 +23,7 @@ export interface Identity {
   readonly high: number;
   readonly low: number;
   readonly day: number;
-  /** JSON. */
+  /** The profile as JSON. */
   readonly profile: Buffer;
 }
 
@@ -58,9 +58,9 @@ export interface Mint {
   readonly instanceId: string;
   readonly high: number;
   readonly low: number;
-  /** JSON of identity, groups and claims. */
+  /** The profile: JSON of identity, groups and claims. */
   readonly profile: string;
-  /** Unix ms. The expiry of this id, and the latest possible expiry of the previous id. */
+  /** Expiry of this id, Unix ms. `graceUntil` is the latest possible expiry of the previous id. */
   readonly expiresAt: number;
   readonly graceUntil: number;
 }
@@ -74,7 +74,7 @@ export interface InstanceUse {
 /** The hash of an id. The hash cannot be used as an id. */
 export interface HashedId {
   readonly application: number;
-  /** The person: see `digestIdentity`. */
+  /** The digest of the person: see `digestIdentity`. */
   readonly digest: Uint8Array;
   /** SHA-256 of the id. */
   readonly hash: Uint8Array;
@@ -103,8 +103,8 @@ export function openDigestSecret(store: UsageTables, randomBytes: RandomBytes): 
 }
 
 /**
- * Computes the key of a person's records. Every id contains the key, so the key is computed with a secret. The holder
- * of an id thus cannot find the person by trying identities.
+ * Computes the key of a person's records. Every id contains this key. The key is computed with a secret, so that the
+ * holder of an id cannot find the person by trying identities.
  */
 export function digestIdentity(secret: Buffer, application: number, identity: string): Buffer {
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
@@ -162,8 +162,8 @@ export function findProfile(store: UsageTables, application: number, digest: Buf
 
 /**
  * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. If the id is
- * already stored, nothing changes. Call this in a transaction: the second of two mints for a person must find the
- * first.
+ * already stored, nothing changes. Call this in a transaction, because the second of two mints for a person must find
+ * the first.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;
@@ -178,7 +178,7 @@ export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
-/** Extends the lifetime of an id unless it was replaced or removed. Call this in a transaction. */
+/** Extends the lifetime of an id, unless the id was replaced or removed. Call this in a transaction. */
 export function putHashedUse(store: IdentityTables, { application, digest, hash, expiresAt }: HashedUse): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
@@ -265,7 +265,7 @@ export function hashInstanceId(instanceId: string): Buffer {
   return hash('sha256', instanceId, 'buffer');
 }
 
-/** @param named an object with an id that `digestOfInstance` can read */
+/** Replaces the id in an object by its digest and its hash. @param named has an id that `digestOfInstance` can read */
 export function hashedId<T extends { readonly instanceId: string }>({
   instanceId,
   ...rest

@@ -31,7 +31,7 @@ interface KeyRange {
   readonly limit: number;
 }
 
-/** The keys of a range, copied: LMDB reuses the buffers that it returns. */
+/** The keys of a range. They are copied, because LMDB reuses the buffers that it returns. */
 export function keysIn(table: Table, range: KeyRange): Buffer[] {
   return Array.from(table.getKeys(range), (key) => Buffer.from(key));
 }

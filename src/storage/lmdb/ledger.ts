@@ -11,16 +11,16 @@ import type { UsageTables } from './usage.ts';
  *
  * Key: application (u32), hour since the epoch (u32), both big-endian, then 16 bytes of the SHA-256 of the subject's
  * text. Value: JSON `[subject, count, lastAt, example]`, where the subject is an array in the order of
- * `encodeDimensions`. The rows of an application's hour are adjacent: a commit dirties few pages, and a report is one
- * range scan.
+ * `encodeDimensions`. The rows of an hour of an application are adjacent. A commit thus changes few pages, and a report
+ * is one range scan.
  */
 
 /** `noted`: the message was accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
-/** The key fields that are counted together. */
+/** Messages with the same values of these fields are counted together. */
 export interface LedgerDimensions {
-  /** The environment's number; `null` if the message names no environment, or the application lacks it. */
+  /** The environment's number; `null` if the message names no environment, or an unknown one. */
   readonly environment: number | null;
   readonly transport: Transport;
   readonly route: MessageRoute;
@@ -33,8 +33,8 @@ export interface LedgerDimensions {
 }
 
 /**
- * An example that helps to find the sender. It contains no secret. For a packet it contains only the path of an entry
- * that was left out.
+ * An example that helps to find the sender. The example contains no secret. For a packet it is only the path of an
+ * entry that was left out.
  */
 export interface LedgerExample {
   readonly environment?: string;
@@ -49,7 +49,7 @@ export interface LedgerTotal {
   count: number;
   /** Unix ms. */
   lastAt: number;
-  /** The example of the latest message with an example. */
+  /** The example of the latest message that has an example. */
   example: LedgerExample | null;
 }
 
@@ -57,7 +57,7 @@ export interface LedgerLine extends Readonly<LedgerTotal> {
   readonly application: number;
   /** Hours since the epoch. */
   readonly hour: number;
-  /** The text that `encodeDimensions` writes. */
+  /** The subject as text, which `encodeDimensions` writes. */
   readonly subject: string;
 }
 
@@ -130,7 +130,7 @@ export function* ledgerEntries(
   at?: Snapshot,
   only?: LedgerOutcome,
 ): Generator<LedgerEntry> {
-  // A reverse range includes its start, and the key of an hour without a digest sorts before the rows of that hour.
+  // A reverse range includes its start. The key of an hour without a digest sorts before the rows of that hour.
   const start = pairKey(application, to);
   const end = pairKey(application, from);
   const range = { start, end, reverse: true, ...readAt(at) };
@@ -161,14 +161,14 @@ function readDimensions(stored: StoredDimensions): LedgerDimensions {
   return { environment, transport, route, outcome, status, code, userAgent, instance };
 }
 
-/** Current codes of refusals by the codes of earlier builds. Stored rows can have the earlier codes. */
+/** Current codes of refusals by the codes of earlier builds, which stored rows can have. */
 const renamedCodes: ReadonlyMap<string, string> = new Map(
   Object.entries<RefusalDescription>(ledgerRefusals).flatMap(([code, { formerly }]) =>
     formerly === undefined ? [] : [[formerly, code]],
   ),
 );
 
-/** Maximum delay before messages of an hour are written, ms. */
+/** Maximum delay between a message and the commit of its ledger row, ms. */
 const writtenAfterMs = 120_000;
 
 /** The first hour since the epoch whose ledger can still change. @param now Unix ms */

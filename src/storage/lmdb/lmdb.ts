@@ -17,19 +17,19 @@ export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIden
 /**
  * Maximum size of a store. The size is address space, which costs nothing until it is used. Three stores must fit into
  * the address space that a 64-bit system gives a process, which is at least 512 GiB. The default of lmdb for this
- * version of LMDB is 1 GiB, beyond which commits fail.
+ * version of LMDB is 1 GiB. Commits to a larger store would fail.
  */
 export const maxStoreBytes = 128 * 2 ** 30;
 
 /**
  * Opens one LMDB environment in `path`, which is created if it is missing, readable by its owner only.
  *
- * `overlappingSync: false` makes a commit return only after fdatasync, before which no data may be acknowledged.
- * noSync, noMetaSync and useWritemap stay off for the same reason.
+ * With `overlappingSync: false`, a commit returns only after fdatasync. Data may not be acknowledged earlier. noSync,
+ * noMetaSync and useWritemap stay off for the same reason.
  *
- * `eventTurnBatching: false` leaves the batching of writes to this program. Otherwise the library creates a promise per
- * iteration of the event loop that no caller receives. A failed commit would reject it, unhandled.
- * @throws {Error} if the file is empty: LMDB would begin a new store in it
+ * `eventTurnBatching: false` leaves the batching of writes to this program. Otherwise the library creates a promise in
+ * each iteration of the event loop. A failed commit would reject this promise, which nobody handles.
+ * @throws {Error} if the file is empty, because LMDB would begin a new store in it
  */
 export function openLmdb(path: string): LmdbEnvironment {
   const file = join(path, 'data.mdb');
@@ -56,9 +56,9 @@ export function openLmdb(path: string): LmdbEnvironment {
 const lockFileBytes = 8192;
 
 /**
- * Creates the lock file with all of its blocks allocated. LMDB would map a sparse file into memory; on a full disk the
- * first write to it kills the process (SIGBUS). The file is linked into place complete, because other threads can open
- * it at the same time.
+ * Creates the lock file with all of its blocks allocated. LMDB itself would create a sparse file and map it into
+ * memory. On a full disk, the first write to that memory kills the process (SIGBUS). The file is linked into place once
+ * it is complete, because other threads can open it at the same time.
  * @throws {Error} if the disk is full
  */
 function reserveLockFile(file: string): void {
@@ -73,7 +73,7 @@ function reserveLockFile(file: string): void {
   try {
     linkSync(made, file);
   } catch {
-    // Another thread was faster, or the file system has no hard links; then LMDB creates the file.
+    // Another thread has created the file, or the file system has no hard links. LMDB then creates the file.
   } finally {
     rmSync(made, { force: true });
   }
@@ -93,15 +93,15 @@ export function openTables<Name extends string>(
   return Object.fromEntries(tables) as Record<Name, Table>;
 }
 
-/** A table of JSON records under string keys. */
+/** A table of JSON records with strings as keys. */
 export function openRecords<T>(lmdb: RootDatabase<Buffer, Buffer>, name: string): Database<T, string> {
   return lmdb.openDB<T, string>({ name, encoding: 'json' });
 }
 
 /**
- * Runs `action` as one transaction, which is on disk when this returns. LMDB's asynchronous transactions are not used:
- * a failed one also raises an unhandled rejection.
- * @param undo called after a failure: nothing of the transaction was stored
+ * Runs `action` as one transaction, which is on disk when this returns. LMDB's asynchronous transactions are not used,
+ * because a failed transaction also causes an unhandled rejection.
+ * @param undo called after a failure; no part of the transaction was stored
  * @throws {FileGoneError} if the file was removed or replaced
  * @throws the error of the action, or an error of LMDB with its number as `code`
  */

@@ -15,15 +15,15 @@ export interface DataLock {
 }
 
 /**
- * Locks a data directory, which is created if it is missing. The lock is on the directory itself, not on a file in it
- * that could be removed, and the system releases the lock when the process ends in any way. The data files are locked
- * as well, because links to them can exist elsewhere.
+ * Locks a data directory, which is created if it is missing. The directory itself is locked, because a lock file in it
+ * could be removed. However the process ends, the system releases the lock. The data files are locked as well, because
+ * links to them can exist elsewhere.
  * @param remedy what people can do if another process uses the directory
  * @throws {Error} that names the directory and the holder of the lock, or the reason why it cannot be locked
  */
 export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   const files = () => {
-    finishCreation(directory); // The directory is locked by now.
+    finishCreation(directory); // This call comes after the directory was locked.
     return dataFilesIn(directory);
   };
   return lockAll({ directory, shown: `the data directory ${directory}`, option: '--data', remedy, files });
@@ -129,14 +129,14 @@ function describeHolder(path: string): string {
 }
 
 /**
- * Number of times to read the locks. Linux shows its locks page by page. A reading can thus lack a held lock while
- * other locks are released.
+ * Number of attempts to read the list of locks. Linux returns the list page by page, so a held lock can be missing from
+ * it while other locks are released.
  */
 const readings = 5;
 
 /**
- * The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another
- * container.
+ * The number of the process that holds the lock; `undefined` if the process is in another container, because Linux does
+ * not show its number then.
  */
 function lockHolder(path: string): string | undefined {
   for (let reading = 0; reading < readings; reading += 1) {
@@ -146,7 +146,7 @@ function lockHolder(path: string): string | undefined {
   return undefined;
 }
 
-/** The processes of this container that have locked a path, according to Linux. @param kind of the lock */
+/** The processes of this container that have locked a path, according to Linux. @param kind the kind of lock */
 function listLockHolders(path: string, kind: RegExp): string[] {
   try {
     const { ino } = statSync(path);
@@ -163,8 +163,8 @@ const lookEveryMs = 50;
 
 /**
  * Waits until this process can open the stores of a data directory while a server is possibly using it. LMDB detects
- * other processes by their locks on its lock file. A server that is starting or stopping has locked the directory but
- * not these files, and would not detect this process.
+ * other processes by their locks on its lock file. While a server starts or stops, it has locked the directory but not
+ * the lock file, and would not detect this process.
  * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the
  * remedy
  */

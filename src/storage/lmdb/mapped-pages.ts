@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux: `MADV_DONTNEED`. */
+/** The value of `MADV_DONTNEED` on Linux. */
 const dontNeed = 4;
 
 /**
- * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps a file as
- * a whole, and each page would stay resident once it is read. The pages remain in the page cache, so reading a page
- * again causes only a minor fault. LMDB reads the map but writes to the file, so no change is lost.
+ * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps the whole
+ * file, and each page stays resident once it was read. The pages remain in the page cache, so reading a page again
+ * causes only a minor fault. LMDB reads the map but writes to the file, so no change is lost.
  * @returns `undefined` outside of Bun on Linux with glibc
  */
 export async function openMappedPages(): Promise<((files: readonly string[]) => void) | undefined> {
@@ -29,7 +29,7 @@ async function openMadvise(): Promise<Madvise | undefined> {
   }
 }
 
-/** The addresses of the read-only, shared maps of files. */
+/** The addresses at which files are mapped, read-only and shared. */
 function listMaps(files: readonly string[]): (readonly [start: number, end: number])[] {
   return readFileSync('/proc/self/maps', 'utf8')
     .split('\n')

@@ -19,13 +19,13 @@ export interface MessageChange extends Message {
 export const messageLifeMs = 10 * 60_000;
 
 /**
- * Period in which a repetition is recognised if the content of the message is less distinct, ms. The next constant is
- * the bit that marks such messages in the second word of the identity.
+ * Period in which a repetition is recognised if different messages can have the same content, ms. The next constant is
+ * the bit that marks such messages. It is in the second word of the identity.
  */
 const briefLifeMs = 30_000;
 const briefBit = 2 ** 31;
 
-/** The second word of the identity of a message that is recognised briefly. */
+/** Marks the second word of an identity, so that repetitions are recognised only briefly. */
 export function briefWord(word: number): number {
   return (word | briefBit) >>> 0;
 }
@@ -36,9 +36,9 @@ export function getMessageLife(word: number): number {
 }
 
 /**
- * The time of messages that are remembered permanently: parts of imported files. The time is in the distant future, so
- * that no node ever forgets these messages. Their identities begin with the numbers of the application and of the
- * environment.
+ * Parts of imported files are messages that are remembered permanently, with this time. The time is in the distant
+ * future, so that no node ever forgets these messages. Their identities begin with the numbers of the application and
+ * of the environment.
  */
 export const permanentAt = 2 ** 47;
 
@@ -46,9 +46,9 @@ const timeBytes = 6;
 const identityBytes = 16;
 
 /**
- * Puts messages, deletes the forgotten messages, and deletes some messages that have expired by the time of the latest
- * one. The number of deleted messages is bounded, because the commit waits, but larger than the number of new messages,
- * so that the table stays small. Call this in the transaction that counts the messages.
+ * Puts messages and deletes the forgotten messages. Also deletes some messages that have expired at the time of the
+ * latest message. Their number is bounded, because the commit waits. The bound is higher than the number of new
+ * messages, so that the table stays small. Call this in the transaction that counts the messages.
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
@@ -93,7 +93,7 @@ export function removeRemembered(
   return removeRange(messages, { start: from(environment), end: from(environment + 1), limit });
 }
 
-/** The last `limit` messages from `since` (Unix ms) on, oldest first, except permanent messages. */
+/** The last `limit` messages that are not older than `since` (Unix ms), oldest first, without permanent messages. */
 export function messagesSince(store: Pick<UsageTables, 'messages'>, since: number, limit: number): Message[] {
   const range = { start: timeKey(permanentAt), end: timeKey(since), reverse: true, limit } as const;
   return Array.from(store.messages.getKeys(range), messageIn).reverse();
@@ -122,7 +122,7 @@ function timeKey(at: number): Buffer {
   return key;
 }
 
-/** Converts a time to its form in keys. */
+/** Converts a time to the whole milliseconds that keys contain. */
 export function wholeMs(at: number): number {
   return Math.max(0, Math.floor(at));
 }

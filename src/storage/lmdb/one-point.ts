@@ -7,7 +7,7 @@ import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './lay
 import type { LmdbEnvironment } from './lmdb.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** One state of a store's file. The pages that its meta pages refer to stay in the file unchanged. */
+/** The file of a store in one state. The pages of this state stay in the file unchanged. */
 export interface PointOfStore {
   readonly store: 'accounts' | 'usage';
   readonly layout: number;
@@ -17,7 +17,7 @@ export interface PointOfStore {
   readonly metaPages: Buffer;
 }
 
-/** The state of both stores at one time. Until the point is released, freed pages are not reused and the files grow. */
+/** The state of both stores at one time. The files grow until the point is released: freed pages are not reused. */
 export interface Point {
   readonly stores: readonly PointOfStore[];
   readonly release: () => Promise<void>;
@@ -27,8 +27,8 @@ const ownLayouts = [accountsLayout, usageLayout] as const;
 
 /**
  * Holds the state of both stores at one point, even while a service writes to them. While the two readers begin, both
- * write locks are held, so that no transaction is in progress in either store. The state has everything acknowledged
- * before, and nothing begun later.
+ * write locks are held, so that no transaction is in progress in either store. The state has all data that was
+ * acknowledged before the call, and nothing that was begun after it.
  * @throws {Error} if the directory is not prepared, or has other layouts than this program
  */
 export async function holdPoint(data: string): Promise<Point> {
@@ -62,8 +62,8 @@ interface HeldPoint extends PointOfStore {
 }
 
 /**
- * Runs an action while no process writes to the stores. Writers wait for writers of other processes. The service never
- * waits for one store while it writes to the other store.
+ * Runs an action while no process writes to the stores. This cannot deadlock, because the service never waits for one
+ * store while it writes to the other store.
  */
 function whileNothingIsWritten([first, ...others]: readonly LmdbEnvironment[], action: () => void): void {
   if (first === undefined) {

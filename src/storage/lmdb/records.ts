@@ -19,19 +19,19 @@ import type { SentEventType, WebhookEventType } from '../../contract/webhook-eve
 import type { WebhookFormat } from '../../contract/webhook-formats.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
 
-/** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
+/** The stored records of teams, users, keys, applications and webhooks. Times are Unix milliseconds. */
 
 export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 
 export interface Team {
   readonly id: string;
-  /** Ascending in order of creation, the order of lists. The same applies to the numbers below. */
+  /** Ascending in order of creation. Lists are sorted by this number. This applies to all numbers in this file. */
   readonly number: number;
   readonly name: string;
   readonly plan: Tier;
   /**
-   * The team whose limit this team counts against: the team of the Admin or API key that created it, or the origin of
-   * that team. Absent if an administrator of the installation or an earlier release created the team.
+   * The team whose limit on created teams counts this team: the team of the Admin or API key that created it, or the
+   * origin of that team. Absent if an administrator of the installation or an earlier release created the team.
    */
   readonly origin?: string;
   /** If the field is absent, the second factor is `optional`. */
@@ -50,13 +50,13 @@ export interface User extends Membership {
   /** Encoded argon2id hash (PHC string); `noPasswordHash` for a user without a password. */
   readonly passwordHash: string;
   /**
-   * SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the
-   * current one.
+   * SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if the current password
+   * hash is another one.
    */
   readonly temporaryPasswordId?: string;
-  /** Absent if the user has no link. */
+  /** Absent if the user has no invitation link. */
   readonly invitation?: Invitation;
-  /** Absent until the user changes a preference. A field that an earlier release did not write has its default. */
+  /** Absent until the user changes a preference. A missing field has its default. */
   readonly preferences?: Partial<Preferences>;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -85,7 +85,7 @@ export interface ApiKey extends PlainKeySettings {
   readonly clientId: string;
   readonly number: number;
   readonly teamId: string;
-  /** The role of the key's tokens. This is the role in its scopes, or Viewer if no scope is a role. */
+  /** The role of tokens for this key: the role among its scopes, or Viewer if no scope is a role. */
   readonly role: Role;
   /** Absent from keys of earlier releases, which have the scope of the role. */
   readonly scopes?: readonly KeyScope[];
@@ -95,15 +95,15 @@ export interface ApiKey extends PlainKeySettings {
   readonly secretHash: string;
   /** The replaced secret. It is also accepted, until the time `until`. */
   readonly previousSecret?: { readonly hash: string; readonly until: number };
-  /** The keys that can sign the client's assertions (RFC 7523). Absent if the key authenticates by something else. */
+  /** The keys that can sign the client's assertions (RFC 7523). Absent if the key authenticates in another way. */
   readonly publicKeys?: readonly PublicKey[];
-  /** The workloads that can use the key. Absent if the key authenticates by something else. */
+  /** The workloads that can use the key. Absent if the key authenticates in another way. */
   readonly trust?: Trust;
   /** Absent if the key never expires, as in earlier releases. */
   readonly expiresAt?: number;
-  /** The last announcement of the key's expiry, in days before the expiry. Absent before the first one. */
+  /** Number of days before the expiry at which the expiry was last announced. Absent before the first announcement. */
   readonly expiryAnnounced?: number;
-  /** Time of the last use, at most a few minutes late. Absent before the first use since this time is recorded. */
+  /** Time of the last use, at most a few minutes late. Absent if no use was recorded yet. */
   readonly lastUsedAt?: number;
   /** The subject of the workload that last exchanged a token for an access token of this key. */
   readonly lastSubject?: string;
@@ -128,7 +128,7 @@ export interface FeatureDeclaration extends PlainFeatureSettings {
   readonly applicationId: string;
   readonly name: string;
   readonly number: number;
-  /** `null` if the feature is not archived, or was archived before this time was recorded. */
+  /** `null` if the feature is not archived, or was archived by a release that did not record this time. */
   readonly archivedAt: number | null;
   /** Time until which the feature's verdict is deferred. */
   readonly snoozedUntil: number | null;
@@ -148,7 +148,7 @@ export interface FeatureDeclaration extends PlainFeatureSettings {
   readonly updatedAt: number;
 }
 
-/** The user, team or text responsible for a flag. The name of a user or team is the name at the time of the change. */
+/** The user, team or text responsible for a flag. The name of a user or team is from the time of the change. */
 export interface FeatureOwner {
   readonly type: 'user' | 'team' | 'text';
   /** `null` if the owner is a text. */
@@ -156,7 +156,7 @@ export interface FeatureOwner {
   readonly name: string;
 }
 
-/** The time from which the split replaces the earlier split. */
+/** A step of a rollout: from this time on, the split replaces the earlier split. */
 export interface RolloutStep {
   readonly at: number;
   readonly split: readonly Weight[];
@@ -169,7 +169,7 @@ export interface FeatureNote {
   /** Name of the environment to which the note refers; `null` for all environments. */
   readonly environment: string | null;
   readonly text: string;
-  /** The e-mail address of the user, or the name of the API key, that wrote the note. */
+  /** The author of the note: the e-mail address of a user, or the name of an API key. */
   readonly by: string;
 }
 
@@ -194,7 +194,7 @@ export interface Deletion {
   readonly environments: readonly number[];
   /** True if the whole application was deleted, including its identities and its ledger. */
   readonly whole: boolean;
-  /** The deleted object, as the audit log names it. */
+  /** The deleted object, in the form of the audit log. */
   readonly target: AuditEntry['target'] & { readonly type: 'application' | 'environment' };
   readonly teamId: string;
   readonly requestedAt: number;
@@ -217,14 +217,14 @@ export interface AuditEntry
 
 export interface Environment {
   readonly name: string;
-  /** Never reused, because the series and cells of the environment are stored under it. */
+  /** The number is never reused, because the series and cells of the environment are stored under it. */
   readonly number: number;
   readonly createdAt: number;
 }
 
 export interface Application extends PlainApplicationSettings {
   readonly id: string;
-  /** Never reused. The number determines which worker commits the application's usage. */
+  /** The number is never reused. It determines which worker commits the application's usage. */
   readonly number: number;
   readonly teamId: string;
   readonly environments: readonly Environment[];
@@ -240,18 +240,18 @@ export interface Application extends PlainApplicationSettings {
 export interface StoredView extends Required<NewView> {
   readonly id: string;
   readonly number: number;
-  /** Id of the user or API key, which is possibly deleted. */
+  /** Id of the user or API key that saved the view. The user or API key can be deleted by now. */
   readonly author: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** The fields of a revoked key that are kept, to recognise senders that still use it. */
+/** The remaining fields of a revoked key. They help to recognise senders that still use the key. */
 export interface RevokedKey extends Omit<ApplicationKey, 'applicationId' | 'hash' | 'text'> {
   readonly revokedAt: number;
 }
 
-/** A key in packets and reports, looked up by SHA-256. Only a browser-safe key's text is stored. */
+/** A key in packets and reports, found by its SHA-256. Only the text of a browser-safe key is stored. */
 export interface ApplicationKey {
   readonly id: string;
   /** Ascending in order of creation; lists are sorted by it. */
@@ -269,22 +269,21 @@ export interface ApplicationKey {
   readonly environment?: string;
   /** The replacement of a rotated key, and the time until which the key is still accepted. */
   readonly replaced?: { readonly by: string; readonly until: number };
-  /** True if an adopted Backend token looks guessable. Its text, which would show that, is not stored. */
+  /** True if an adopted Backend token looks guessable. The text itself is not stored, so this is recorded. */
   readonly weak?: true;
-  /** Time when a Backend key was first seen in a packet, which means that it leaked; otherwise `null`. */
+  /** Time when a Backend key was first seen in a packet, or `null`. Only a leaked Backend key is in packets. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
-  /** Absent if none of the key's messages was refused, or only before the release that counts refusals. */
+  /** Absent if no refused message with the key was counted. Earlier releases did not count refused messages. */
   readonly refused?: KeyRefusals;
   readonly createdAt: number;
 }
 
-/** The refused messages with a key. */
 export interface KeyRefusals {
   readonly count: number;
   /** Unix ms. */
   readonly lastAt: number;
-  /** Count by error code. */
+  /** Number of refused messages by error code. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
@@ -293,15 +292,17 @@ export interface CodeScan {
   readonly applicationId: string;
   readonly repository: string;
   readonly revision: string | null;
-  /** Template of the address of a line. */
+  /** Template for the link to a line of code. */
   readonly link: string | null;
   readonly files: number;
   readonly at: number;
-  /** The e-mail address of the user, or the name of the API key, that uploaded the scan. */
+  /** Who uploaded the scan: the e-mail address of a user, or the name of an API key. */
   readonly by: string;
-  /** The files with features, each with its owners by CODEOWNERS. */
+  /** The files with features, each with its owners from CODEOWNERS. */
   readonly paths: readonly (readonly [path: string, owners: readonly string[]])[];
-  /** The features, each with the number of its places, and the first places: the index of the path, and the line. */
+  /**
+   * The features, each with its number of places in the code and the first places: the index in `paths`, and the line.
+   */
   readonly features: readonly (readonly [
     name: string,
     count: number,
@@ -321,7 +322,7 @@ export interface PlannedMetric {
 }
 
 export interface GuardrailMetric extends PlannedMetric {
-  /** The tolerated worsening per check. */
+  /** The tolerated deterioration per check. */
   readonly tolerated: number;
 }
 
@@ -340,23 +341,23 @@ export interface Experiment extends ExperimentPlan {
   readonly id: string;
   /** Ascending in order of creation. */
   readonly number: number;
-  /** The e-mail address of the user, or the name of the API key, that planned the experiment. */
+  /** Who planned the experiment: the e-mail address of a user, or the name of an API key. */
   readonly by: string;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Absent unless the experiment was stopped before its planned end. */
   readonly stopped?: { readonly at: number; readonly reason: string };
   /**
-   * The result when the plan was fulfilled, or when the experiment was stopped. The result is written once; absent
-   * before.
+   * The result when the plan was fulfilled, or when the experiment was stopped. The result never changes. Absent before
+   * that time.
    */
   readonly result?: { readonly at: number; readonly figures: ExperimentFigures };
 }
 
 export interface WebhookSecret {
-  /** The secret: `whsec_` and base64. Stored in plain text, because it signs. */
+  /** The secret: `whsec_` and base64. Stored in plain text, because the service signs with it. */
   readonly text: string;
-  /** Time until which deliveries are signed with this secret, too; `null` for the newest secret. */
+  /** Time until which this older secret also signs deliveries; `null` for the newest secret. */
   readonly until: number | null;
 }
 
@@ -367,7 +368,7 @@ export interface Webhook {
   readonly teamId: string;
   readonly name: string;
   readonly url: string;
-  /** The subscribed events, each with its start time. */
+  /** The subscribed events, each with the time when its subscription began. */
   readonly events: Readonly<Partial<Record<WebhookEventType, number>>>;
   /** Absent for `standard`, the only format of earlier versions. */
   readonly format?: WebhookFormat;
@@ -379,7 +380,7 @@ export interface Webhook {
   /** The secrets, the newest first; at most two. */
   readonly secrets: readonly WebhookSecret[];
   readonly enabled: boolean;
-  /** The reason why the service disabled the webhook: it failed for days, or responded with 410. */
+  /** The reason why the service disabled the webhook: deliveries failed for days, or the response was 410 (`gone`). */
   readonly disabledFor: 'failing' | 'gone' | null;
   /** Time since which no delivery has succeeded; `null` if the last delivery succeeded. */
   readonly failingSince: number | null;
@@ -402,7 +403,7 @@ interface WebhookAttempt {
 export interface WebhookDelivery {
   /** The header `webhook-id`: the same for every attempt. */
   readonly id: string;
-  /** Ascending for each webhook. */
+  /** The number ascends with each delivery of the webhook. */
   readonly number: number;
   readonly webhookId: string;
   readonly type: SentEventType;
@@ -414,14 +415,13 @@ export interface WebhookDelivery {
   readonly cause?: string;
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
-  /** The last attempts, the latest last. */
+  /** The last attempts, in order of time. */
   readonly latest: readonly WebhookAttempt[];
   readonly createdAt: number;
-  /** Time when the event was delivered or given up; `null` while the delivery is pending. */
+  /** Time when the event was delivered or its delivery was given up; `null` while the delivery is pending. */
   readonly endedAt: number | null;
 }
 
-/** A pending delivery in the queue. */
 export interface QueuedDelivery {
   /** Time of the next attempt. */
   readonly due: number;

@@ -4,16 +4,16 @@ import { type LmdbEnvironment, openTable, type Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
- * The roll-up state of the counts of an environment. A minute's counts are rolled up to its hour once the minute is
- * over, and an hour's counts to its day. An hour's cell lacks only its minutes from `minutes` on, and a day's cell only
- * its hours from `hours` on. The narrower cells stay until their retention ends.
+ * The roll-up state of the counts of an environment. Once a minute is over, its counts are added to the cell of its
+ * hour, and later to the cell of its day. Cells of hours lack only the minutes from `minutes` on, and cells of days
+ * lack only the hours from `hours` on. The narrower cells stay until their retention ends.
  *
  * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` can be missing.
  */
 export interface RollUpState {
-  /** The first place (see `computePlace`) whose minute cells are not in their hour's cell. */
+  /** The first place (see `computePlace`) whose minute cells were not added to their hour cell yet. */
   readonly minutes: number;
-  /** The first place whose hour cells are not in their day's cell. */
+  /** The first place whose hour cells were not added to their day cell yet. */
   readonly hours: number;
   /** The minute (since the epoch) before which minute cells were deleted or never existed. */
   readonly minutesFrom: number;
@@ -33,10 +33,10 @@ export interface RollUpState {
 /** Nothing is rolled up, and nothing was deleted. */
 export const noRollUp: RollUpState = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0, lateUsers: 0 };
 
-/** The numbers in their order in a value. */
+/** The names of the numbers, in the order of their storage. */
 const fields = Object.keys(noRollUp) as (keyof RollUpState)[];
 
-/** The first day (since the epoch, UTC) with minutes that are not rolled up. Earlier days are over. */
+/** The first day (since the epoch, UTC) with minutes that are not rolled up. All earlier days are over. */
 export function daysOver({ minutes }: RollUpState): number {
   return Math.floor(minutes / blocksPerEnvironment / minutesPerDay);
 }
@@ -56,9 +56,9 @@ export function putRollUpState(table: Table, environment: number, carried: RollU
 }
 
 /**
- * Migrates layout 1 to 2. In layout 1 each count is in one cell only: first its minute's, later its hour's, and then
- * its day's. Nothing is rolled up at first, and hours and days with cells lack the narrower cells. Upkeep rolls up the
- * rest in the background; until then, reports read the narrower cells.
+ * Migrates layout 1 to 2. In layout 1, each count is in one cell only: first in a minute cell, later in an hour cell,
+ * and then in a day cell. The migration itself rolls up nothing. It records that old hours and days have no narrower
+ * cells. Upkeep rolls up the other counts in the background. Until then, reports read the narrower cells.
  */
 export function initializeRollUp(lmdb: LmdbEnvironment): void {
   const counts = openTable(lmdb, 'counts');

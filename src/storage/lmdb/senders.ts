@@ -6,7 +6,7 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * The senders in each environment, and the senders that check each feature in it.
+ * The senders of each environment, and the senders that check each of its features.
  *
  * Key, big-endian: environment (u32), then the ordinal (u32) of the first series that names the feature, or
  * `environmentOrdinal` for the environment as a whole. Value: a JSON array of senders, each `[name, version, transport,
@@ -14,7 +14,7 @@ import type { UsageTables } from './usage.ts';
  */
 export interface Sender {
   readonly name: string;
-  /** `null` if the sender does not report it. */
+  /** `null` if the sender does not report a version. */
   readonly version: string | null;
   readonly transport: Transport;
   readonly route: SenderRoute;
@@ -25,7 +25,7 @@ export interface SeenSender extends Sender {
   readonly last: number;
 }
 
-/** A sender that was seen in a slot: the sender asked for a feature, or sent any message. */
+/** A slot of ten minutes in which a sender asked for a feature or sent any message. */
 export interface SenderSight {
   readonly environment: number;
   /** The ordinal of the feature's first series, or `environmentOrdinal`. */
@@ -41,13 +41,13 @@ export interface SenderSpan extends Omit<SenderSight, 'slot'> {
 
 export const slotMs = 600_000;
 
-/** Number of slots after which a sender that was not seen is forgotten: 90 days. */
+/** A sender that was not seen in this number of slots (90 days) is forgotten. */
 export const senderLife = 90 * 144;
 
-/** Maximum number of senders per feature and per environment. Packets and reports use at most half each. */
+/** Maximum number of senders per feature and per environment: one half for packets and the other half for reports. */
 const most = { feature: 50, environment: 200 };
 
-/** The sender that stands for all senders of a kind beyond the limit. */
+/** The entry for all senders of the same transport and route that exceed the limit. */
 export function otherSender({ transport, route }: Sender): Sender {
   return { name: surplusName, version: null, transport, route };
 }
@@ -60,7 +60,7 @@ export function putSights(store: UsageTables, sights: readonly SenderSight[]): v
   );
 }
 
-/** Adds senders seen over some slots. Call this in a transaction. */
+/** Adds senders that were seen in a range of slots. Call this in a transaction. */
 export function putSpans(store: UsageTables, spans: readonly SenderSpan[]): void {
   const records = new Map<string, SeenSender[]>();
   const changed = new Set<string>();
@@ -111,7 +111,7 @@ export function sweepSenders(
   return found.length < limit ? undefined : found.at(-1)!.key.readUInt32BE(4) + 1;
 }
 
-/** Adds a span of a sender. @returns true if the span changed the senders */
+/** Adds the slots in which a sender was seen. @returns true if this changed `senders` */
 function addSpan(senders: SeenSender[], sender: Sender, { first, last }: Slots, room: number): boolean {
   const at = senders.findIndex((each) => isSame(each, sender));
   const known = senders[at];

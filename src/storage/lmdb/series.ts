@@ -70,8 +70,8 @@ export function isNamed(store: UsageTables, ref: number): boolean {
 }
 
 /**
- * The times when each series was first and last seen. Cells do not show these times, because they are rolled up and
- * finally deleted.
+ * The times when each series was first and last seen. These times cannot be read from cells, because cells are rolled
+ * up and finally deleted.
  *
  * Key, big-endian: environment (u32), block (u32, a series' ordinal divided by the cells of a block). Value,
  * little-endian: for each series of the block its first and last minute (u32 each, since the epoch), 0 for never.

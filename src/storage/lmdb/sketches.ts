@@ -6,14 +6,14 @@ import type { UsageTables } from './usage.ts';
 /**
  * The storage format of sketches. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32
  * 768 registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 registers. Each chunk is stored separately, so
- * that a raised register rewrites one chunk. A missing chunk is empty.
+ * that a change of a register writes only one chunk. A missing chunk is empty.
  *
  * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). The chunks of
- * an environment's day are adjacent: a commit dirties few pages, a report is one range scan a day, and deleting a day
- * or an environment is one range.
+ * a day of an environment are adjacent. A commit thus changes few pages, a report needs one range scan per day, and the
+ * deletion of a day or an environment is one range.
  *
  * Value: a form (u8), then
- * - form 0, few users: their coupons, u32 little-endian, ascending, at most one for each first 26 bits;
+ * - form 0, few users: ascending coupons (u32, little-endian), of which no two have the same first 26 bits;
  * - form 1, many users: 1 024 registers of 6 bits, four in three bytes, the first in the lowest bits.
  */
 export const chunkKeyBytes = 13;
@@ -23,7 +23,7 @@ export const registersPerChunk = 1024;
 /** Bytes of the longest value: 1 024 registers. */
 export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
 
-/** Maximum number of coupons in a chunk: coupons must not take more space than registers. */
+/** Maximum number of coupons in a chunk. Coupons must not need more space than registers. */
 export const maxCoupons = (chunkValueBytes - 1) / 4;
 
 /** The ordinal of the sketch of all users of an environment. No series has this ordinal. */

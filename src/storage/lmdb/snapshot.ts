@@ -5,13 +5,13 @@ import type { RootDatabase, Transaction } from 'lmdb';
  */
 export type Snapshot = Transaction;
 
-/** A long read that pauses (`yield`), so that other work can run. */
+/** A long read that pauses (`yield`), so that other work can run between its steps. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
-/** Items between two pauses. */
+/** Number of items to read between two pauses. */
 const stride = 128;
 
-/** Reads items one by one, with pauses. */
+/** Reads items one by one, and pauses at intervals. */
 export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Reading<void> {
   let left = stride;
   for (const item of items) {
@@ -27,7 +27,7 @@ export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Readi
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
   lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
   const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // The next read starts another transaction; this one ends when it is closed.
+  lmdb.resetReadTxn(); // The next read starts another transaction. This transaction ends when it is closed.
   return snapshot;
 }
 

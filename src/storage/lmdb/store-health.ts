@@ -8,9 +8,9 @@ interface StoreHealthDeps {
   readonly log: Log;
   readonly data: string;
   readonly clock: Pick<TimerClock, 'after'>;
-  /** Called when the store can no longer be trusted, so the process must end. */
+  /** Called when the store can no longer be trusted. The process must then end. */
   fatal(reason: string): void;
-  /** Called when data is accepted again, or is no longer accepted. */
+  /** Called when the store starts or stops accepting data. */
   changed?(): void;
 }
 
@@ -29,9 +29,9 @@ const lines: Readonly<Record<Shortage, { readonly began: string; readonly ended:
 };
 
 /**
- * State of the store. The service recovers from a full disk, and from a lack of descriptors, because the failed commit
- * changed nothing. Any other failure is final and ends the process. After a failed fdatasync, a later success proves
- * nothing.
+ * State of the store. The service recovers from a full disk and from a lack of descriptors, because the failed commit
+ * changed nothing. Any other failure ends the process: if fdatasync succeeds after a failure, that does not prove that
+ * the data is on disk.
  */
 export class StoreHealth {
   #state: DiskState = 'writable';
@@ -45,7 +45,7 @@ export class StoreHealth {
     return this.#state === 'writable';
   }
 
-  /** The reason why data is not accepted, if it is public; `undefined` if only the log has the reason. */
+  /** The public reason why data is not accepted; `undefined` if only the log has a reason. */
   get reason(): string | undefined {
     return this.#state === 'files' ? 'too many files are open' : undefined;
   }
@@ -84,7 +84,7 @@ export class StoreHealth {
 }
 
 export interface SlowCommits {
-  /** Milliseconds; 0 disables the warning. */
+  /** Commits from this duration on are logged, ms; 0 disables the warning. */
   readonly fromMs: number;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -101,7 +101,7 @@ export class CommitWatch {
     this.#slow = slow?.fromMs === 0 ? undefined : slow;
   }
 
-  /** Records a commit. @param size its contents, for the log */
+  /** Records a commit. @param size the amounts in the commit, for the log */
   took(ms: number, size: Readonly<Record<string, number>>): void {
     this.times.observe(ms / 1000);
     if (this.#slow === undefined || ms < this.#slow.fromMs) return;
@@ -131,8 +131,8 @@ export class ReaderWatch {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Pick<Log, 'warn'>;
   /**
-   * The oldest reader at the last check, the time when the reader was first seen, and true if the log has warned of the
-   * reader.
+   * The oldest reader at the last check, the time when the reader was first seen, and true if a warning about the
+   * reader was logged.
    */
   #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
@@ -148,12 +148,12 @@ export class ReaderWatch {
     this.#log = log;
   }
 
-  /** Checks the readers again. Call this every few seconds. */
+  /** Checks the readers of the store. Call this every few seconds. */
   look(): ReaderAge {
-    // A process killed while reading, such as a backup, has left its reader behind.
+    // A process that was killed while it read, such as a backup, has left its reader in the file.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state holds back no pages: short-lived readers must not look like one old reader.
+    // A reader of the latest state keeps no pages. A series of short readers must not look like one old reader.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;
@@ -180,7 +180,7 @@ interface OldestReader {
 
 /** The oldest reader of an environment in any thread or process; `undefined` without readers. */
 export function oldestReader(lmdb: RootDatabase<Buffer, Buffer>): OldestReader | undefined {
-  // One line per reader: process, thread, and the transaction it reads, or a dash.
+  // Each line is a reader: the process, the thread, and the transaction that it reads, or a dash.
   const reading = [...lmdb.readerList().matchAll(/^ *\d+ +[0-9a-f]+ +(\d+)$/gm)];
   if (reading.length === 0) return undefined;
   const transaction = Math.min(...reading.map(([, number]) => Number(number)));

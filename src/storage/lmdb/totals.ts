@@ -2,13 +2,13 @@ import { prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * Running totals that senders report in place of counts. Each total is stored with the amount that is already counted.
+ * Running totals that senders report in place of counts. The amount of each total that is already counted is stored.
  * Only the increase of a total counts, so a total can be received repeatedly, late, and by several machines.
  *
- * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and as
- * Unix ms its time, the time when it was last received, and the time of the first value after the sender last began
- * again (0 if it never did). The record of an application without a digest has the number of its totals (u32,
- * little-endian).
+ * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and
+ * three times as Unix ms: the time of the value, the time when the total was last received, and the time of the first
+ * value after the sender's last restart (0 without a restart). The record whose key has no digest is the number of the
+ * application's totals (u32, little-endian).
  */
 export interface Total {
   readonly application: number;
@@ -20,9 +20,9 @@ export interface Total {
   readonly value: number;
   /** The sender's time of the value, Unix ms. */
   readonly at: number;
-  /** Unix ms. */
+  /** Time when the total was received, Unix ms. */
   readonly received: number;
-  /** 1 if the sender began so recently that this total cannot have been counted and then forgotten; otherwise 0. */
+  /** 1 if the sender began so recently that this total cannot have been forgotten after it was counted; otherwise 0. */
   readonly fresh: number;
 }
 
@@ -32,8 +32,8 @@ export const maxTotals = 100_000;
 /** Time after which a total that was not received again is forgotten, ms. */
 export const totalLifeMs = 48 * 3_600_000;
 /**
- * Maximum age of an unknown total that counts as new, ms. The age is below `totalLifeMs`, because clocks of senders
- * differ.
+ * Maximum age of an unknown total that counts as new, ms. The maximum is below `totalLifeMs`, because the clocks of
+ * senders differ.
  */
 export const freshMs = 24 * 3_600_000;
 
@@ -41,9 +41,9 @@ const keyBytes = 20;
 export const totalBytes = 32;
 
 /**
- * Records a total, and returns the amount of it that is not counted yet. An unknown total that is not fresh was
- * possibly counted and forgotten, so only its later increase counts. A later, smaller value counts whole: the sender
- * began again, and its earlier values no longer count. Call this in a transaction.
+ * Records a total, and returns the amount of it that is not counted yet. An unknown total that is not fresh can have
+ * been counted and forgotten, so only its later increase counts. If a later value is smaller, the sender has started
+ * again: the whole value counts, and values from before the restart no longer count. Call this in a transaction.
  */
 export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): number {
   const { application, digest, value, at, received, fresh } = total;
@@ -65,7 +65,7 @@ export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): n
   return value < before ? value : value - before;
 }
 
-/** The last value of a total, and the time of the value; `undefined` if no value was folded yet. */
+/** The last value of a total, and the time of the value; `undefined` if no value is stored yet. */
 export function lastTotal(
   store: Pick<UsageTables, 'totals'>,
   { application, digest }: Pick<Total, 'application' | 'digest'>,
@@ -124,7 +124,7 @@ function putNumber(store: Pick<UsageTables, 'totals'>, application: number, numb
   store.totals.putSync(key, value);
 }
 
-/** The value, the time of the value, the time when it was last received, and the time when the sender began again. */
+/** The value, its time, the time when the total was last received, and the time when the sender restarted. */
 type StoredTotal = [value: number, at: number, received: number, beganAt: number];
 
 function decode(record: Buffer): StoredTotal {

@@ -3,11 +3,11 @@ import { openLaidOut, spoolLayout, usageLayout } from './layout.ts';
 import { type LmdbEnvironment, openRecords, openTable, openTables, type Table } from './lmdb.ts';
 import { fromSnapshot, type Reading, readAt } from './snapshot.ts';
 
-/** The tables of the usage store. Each table has a file of the same name, or the file in its comment. */
+/** The tables of the usage store. The source file of the same name, or the named file, describes the format. */
 export const usageTables = [
-  'counts', // Cells of variants: see blocks.ts.
+  'counts', // The cells of variants: see blocks.ts.
   'carried',
-  'measurements', // Cells of metrics: see blocks.ts.
+  'measurements', // The cells of metrics: see blocks.ts.
   'series',
   'seen',
   'sketches',
@@ -42,7 +42,7 @@ export function usageTablesIn(lmdb: LmdbEnvironment): UsageTables {
   return { lmdb, ...openTables(lmdb, usageTables) };
 }
 
-/** The tables of a replica in addition to the usage tables. The files of src/replication have their formats. */
+/** The tables of a replica in addition to the usage tables. Files in src/replication describe the formats. */
 const replicaTables = [
   'replica', // State of the replica, as JSON by name: see replica-state.ts.
   'streamSeries',
@@ -61,9 +61,9 @@ export function openReplicaStore(data: string): ReplicaStore {
 }
 
 /**
- * The tables of the spool. Its usage tables hold the open delta: counts that are in no delta yet. Sealing keeps only
- * the names of series and the messages of the last minutes in them. `cumulative` has other records here. Key: as in
- * `messages`. Value: see `cumulativeRecord`.
+ * The tables of the spool. Its usage tables hold the open delta, which has the counts that are in no sealed delta yet.
+ * Sealing a delta empties these tables, except for the names of series and the messages of the last minutes. In a
+ * spool, `cumulative` has other records. Key: as in `messages`. Value: see `cumulativeRecord`.
  */
 export interface SpoolStore extends UsageTables {
   /**
@@ -72,7 +72,7 @@ export interface SpoolStore extends UsageTables {
    */
   readonly deltas: Table;
   /**
-   * Changes that messages with an identity make to the open delta. Key: the time (u48, Unix ms, big-endian) and the
+   * The changes of the open delta by messages that have an identity. Key: the time (u48, Unix ms, big-endian) and the
    * identity (16), as in `messages`. Value: see `messageRecord`.
    */
   readonly apart: Table;
@@ -102,22 +102,20 @@ export interface StreamRecord {
   /** Ascending in order of creation. The number is part of the keys of the deltas. */
   readonly number: number;
   readonly stream: string;
-  /** The last sealed delta. Below: the last delta in PostgreSQL. Both are 0 before the first delta. */
+  /** The last sealed delta. `acknowledged` is the last delta in PostgreSQL. Both are 0 before the first delta. */
   readonly sealed: number;
   readonly acknowledged: number;
-  /** Times when deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
+  /** Times when deltas were acknowledged, ascending: for each minute, the last delta and its time (Unix ms). */
   readonly acknowledgements: readonly (readonly [seq: number, at: number])[];
-  /** Size of the sealed deltas that are not in PostgreSQL. Absent in earlier versions. */
+  /** Size of the sealed deltas that are not in PostgreSQL. Absent from records of earlier versions. */
   readonly waitingBytes?: number;
   /** The first delta that is still stored. */
   readonly first: number;
-  /** Counts that are in no delta of the stream come from packets admitted after this time. */
+  /** All packets that were admitted until this time are in a delta of the stream. */
   readonly mark: StreamWatermark;
-  /** The closed stream whose remaining data this stream ships. It receives no counts. */
+  /** A closed stream of which this stream ships the remaining data. The closed stream receives no more counts. */
   readonly restOf?: string;
-  /**
-   * `done`: PostgreSQL has the whole stream and expects no further deltas. `aside`, of earlier versions: never shipped.
-   */
+  /** `done`: PostgreSQL has the whole stream and expects no more deltas. `aside` (earlier versions): never shipped. */
   readonly state: 'open' | 'aside' | 'done';
 }
 
@@ -125,7 +123,7 @@ export interface StreamRecord {
 export interface StreamWatermark {
   /** Unix ms. */
   readonly at: number;
-  /** The position of the log that the node had applied. */
+  /** The position up to which the node had applied the log. */
   readonly applied: number;
   /** The version of the accounts that the node had. */
   readonly version: number;
@@ -168,7 +166,7 @@ export function scan(store: UsageTables, { table, after }: ScanTask): Reading<Ui
   });
 }
 
-/** Opens a table. The store of a node has more tables than reports read: see `ReplicaStore`. */
+/** Returns a table, opening it if necessary. A node has more tables than reports read: see `ReplicaStore`. */
 function openOwnTable(store: UsageTables, name: UsageTable): Table {
   const tables: Partial<Record<UsageTable, Table>> = store;
   tables[name] ??= openTable(store.lmdb, name);

@@ -1,6 +1,6 @@
 /*
- * src/storage/upkeep: background work on the usage store. This folder decides which steps are due, and paces the steps.
- * The steps run on the commit workers (see aggregate/maintain.ts), between batches.
+ * src/storage/upkeep: background work on the usage store. This folder decides which steps are due, and pauses between
+ * the steps. The steps run on the commit workers (see aggregate/maintain.ts), between batches.
  */
 
 import { Refusal } from '../../contract/errors.ts';
@@ -12,12 +12,12 @@ import type { Application, Deletion } from '../lmdb/records.ts';
 
 export interface EraseDeps {
   readonly usageStore: Pick<UsageStore, 'maintain' | 'passed'>;
-  /** Resolves after `ms`: false if the service is stopping. */
+  /** Waits `ms`. Resolves to false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** Resolves when all earlier packets of an application are written or refused: see `Intake`. */
   settled(applicationNumber: number): Promise<void>;
-  /** Drops cached data. */
+  /** Drops cached data of the deleted object. */
   forget(deletion: Deletion): void;
   /** Called when no data of the deletion is left on disk. */
   finished(deletion: Deletion): Promise<void>;
@@ -28,17 +28,17 @@ interface UpkeepDeps extends EraseDeps {
   readonly retention: Retention;
   readonly exposureDays: number;
   readonly applications: ReadonlyMap<string, Application>;
-  /** A step failed. Upkeep continues with the next round. */
+  /** Called when a step failed. Upkeep continues with the next round. */
   failed(error: unknown): void;
 }
 
 /**
- * Maximum number of records per step. Batches wait a few milliseconds for a step. The records of a deletion are
- * adjacent, so a step can touch more records on few pages.
+ * Maximum number of records per step. A batch can wait a few milliseconds for a step. A step of a deletion can touch
+ * more records, because the records are adjacent and thus on few pages.
  */
 const stepLimit = { retention: 8, deletion: 64 };
 
-/** Pause between two steps, so that upkeep takes only a small part of a worker's time. */
+/** Pause between two steps, so that upkeep uses only a small part of a worker's time. */
 const betweenStepsMs = 2;
 const betweenRoundsMs = 60_000;
 
@@ -56,7 +56,7 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
-    // A refusal means that the store accepts no writes, which is logged elsewhere. The next round retries the step.
+    // A refusal means that the store accepts no writes. This is logged elsewhere, and the next round retries the step.
     if (!(error instanceof Refusal)) deps.failed(error);
   }
 }
@@ -64,8 +64,8 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
 /**
  * Removes the data of deleted applications and environments. The change that requests a deletion also makes the
  * application or environment unknown, so no further packet joins a batch for it. Earlier packets are written or refused
- * before the first step, so no data on this machine reappears after the last step. The deletion ends when no other
- * machine can send more data. After a crash the next process continues.
+ * before the first step, so no data on this machine reappears after the last step. The deletion ends when other
+ * machines can no longer send data. After a crash, the next process continues the deletion.
  * @returns false if the service is stopping
  * @throws {Refusal} `store_unavailable`
  * @throws {CommitError} if the store rejected a step

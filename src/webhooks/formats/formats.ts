@@ -48,7 +48,7 @@ function slackBody({ sentence, facts, link }: Message): object {
   };
 }
 
-/** Names are code, in which Slack parses no formatting, emoji or mentions. */
+/** Names are formatted as code, in which Slack parses no formatting, emoji or mentions. */
 const mrkdwn: Notation = { own: escaped, name: (text) => `\`${escaped(text.replaceAll('`', 'ˋ'))}\`` };
 
 /** With `verbatim`, channels and people named in the text do not become links. */
@@ -99,7 +99,7 @@ function run(text: string, style: object = {}): object {
   return { type: 'TextRun', text, ...style };
 }
 
-/** Bodies that open an issue. The text names the delivery, so that a repeated delivery is recognised. */
+/** Bodies that open an issue. The text contains the delivery id, so that people recognise a repeated delivery. */
 
 /** Maximum length of a title in all trackers: GitLab and Jira allow 255 characters. */
 const mostInTitle = 255;
@@ -151,7 +151,7 @@ function formatMarkdown({ sentence, facts, link, deliveryId }: Message): string 
   return fitting(lines, mostInText);
 }
 
-/** Names are code spans, in which mentions, references, links, HTML and quick actions have no effect. */
+/** Names are formatted as code spans, in which mentions, references, links, HTML and quick actions have no effect. */
 const markdown: Notation = { own: (text) => text, name: codeSpan };
 
 /** Jira's text formatting notation. Two backslashes would break the line, so a backslash is written as an entity. */
@@ -166,7 +166,7 @@ function wikiEscaped(text: string): string {
   );
 }
 
-/** An event as formats render it. */
+/** An event in the form that every format renders. */
 interface Message extends Pick<EventMessage, 'sentence' | 'facts'> {
   /** The URL of the event's page in the console. */
   readonly link: string;
@@ -208,7 +208,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** Writes our own words, and names from other sources, in a format. */
+/** Renders our own words, and names from other sources, in a format. */
 interface Notation {
   readonly own: (text: string) => string;
   readonly name: (text: string) => string;

@@ -7,7 +7,7 @@ import { type AccountStoreFixture, count, put, read, tables } from './fixture.ts
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
-/** The state of each promise at the next iteration of the event loop. */
+/** Returns the state of each promise at the next iteration of the event loop. */
 async function readStates(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const ended = promises.map((promise) => {
     const state = { outcome: 'pending' };
@@ -30,7 +30,7 @@ function span(traceparent: string): Span {
 export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
   describe(`${name}: changes`, () => {
     test.each(tables)(
-      'changes run in sequence, and each change sees the pending writes of earlier changes: %s',
+      'changes run in sequence, and each change sees pending writes of earlier changes to the table %s',
       async (table) => {
         const { accountStore, hold, reopen } = await open();
         const release = hold();
@@ -42,7 +42,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       },
     );
 
-    test('changes use the spans of their own requests, even in a shared commit', async () => {
+    test('each change uses the trace span of its own request, even in a shared commit', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const spans = [span('a'), undefined, span('b'), undefined];
@@ -97,21 +97,24 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       }
     });
 
-    test.each(tables)('exactly one of many concurrent compare-and-set changes succeeds: %s', async (table) => {
-      const { accountStore } = await open();
-      await accountStore.change((tx) => put(tx, table, 'token', 1));
-      const spend = (tx: Transaction) => {
-        if (!tx.has(table, 'token')) return 'refused';
-        tx.remove(table, 'token');
-        return 'exchanged';
-      };
-      const results = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
-      expect(results).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
-    });
+    test.each(tables)(
+      'exactly one of many concurrent compare-and-set changes of the table %s succeeds',
+      async (table) => {
+        const { accountStore } = await open();
+        await accountStore.change((tx) => put(tx, table, 'token', 1));
+        const spend = (tx: Transaction) => {
+          if (!tx.has(table, 'token')) return 'refused';
+          tx.remove(table, 'token');
+          return 'exchanged';
+        };
+        const results = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
+        expect(results).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+      },
+    );
   });
 
   describe(`${name}: readers`, () => {
-    test.each(tables)('readers see a change only once the change is on disk: %s', async (table) => {
+    test.each(tables)('readers see a change of the table %s only after the change is on disk', async (table) => {
       const { accountStore, hold } = await open();
       const records = accountStore.records('numbers');
       const seen = () => [
@@ -133,7 +136,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
     });
 
-    test('readers see a change as soon as its call resolves, even after a read of the same record', async () => {
+    test('readers see a change when its call resolves, even if they read the record before', async () => {
       const { accountStore } = await open();
       for (let round = 0; round < 50; round += 1) {
         const change = accountStore.change((tx) => put(tx, 'loginThrottles', `${round}`, round));
@@ -150,7 +153,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(order).toEqual(['heard', 'answered']);
     });
 
-    test('a change without writes resolves only once the records that it read are on disk', async () => {
+    test('a change without writes resolves only after the records that it read are on disk', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const changes = [
@@ -180,7 +183,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(commits() - before).toBeLessThanOrEqual(2);
     });
 
-    test('resolves the calls in the order of their changes', async () => {
+    test('the calls of a commit resolve in the order of their changes', async () => {
       const { accountStore } = await open();
       const completed: number[] = [];
       const changes = Array.from({ length: 50 }, async (_, round) => {
@@ -191,7 +194,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(completed).toEqual(changes.map((_, round) => round));
     });
 
-    test('a failed commit also rejects later changes, and writes none of these changes', async () => {
+    test('a failed commit also rejects the changes that wait for the next commit, and writes nothing', async () => {
       const { accountStore, hold, failNext, health, reopen, refusal, listFailures } = await open();
       await accountStore.change((tx) => put(tx, 'numbers', 'n', 1));
       const release = hold();

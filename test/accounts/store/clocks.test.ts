@@ -11,7 +11,7 @@ const { describe, test } = needing('postgresql');
 /** A node whose machine has its own clock. */
 interface ClockedNode extends TestNode {
   readonly clock: SharedClock;
-  /** Lead of the machine's clock. */
+  /** Time by which the machine's clock is ahead. */
   readonly machine: { aheadMs: number };
 }
 
@@ -31,7 +31,7 @@ const often = { interval: 100 };
 const unavailable = { code: 'postgres_unavailable' };
 
 describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (aheadMs) => {
-  test('refuses to manage accounts until the clock is correct, and reports the reason', async () => {
+  test('a node whose clock jumps refuses to manage accounts until the clock is correct, and reports why', async () => {
     const [node, other] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
@@ -46,14 +46,14 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(node.accountStore.status().trouble).toBeUndefined();
   });
 
-  test("the node uses PostgreSQL's time", async () => {
+  test('a node whose clock jumps uses the time of PostgreSQL', async () => {
     const [node] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
     expect(Math.abs(node.clock.now() - systemClock.now())).toBeLessThan(hour / 2);
   });
 
-  test('the node still applies the changes of other nodes, which packets depend on', async () => {
+  test('a node whose clock jumps still applies the changes of other nodes', async () => {
     const [node, other] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
@@ -62,7 +62,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(node.accountStore.get('numbers', 'n')).toBe(1);
   });
 
-  test('the node keeps the records of invalidated tokens until the tokens expire', async () => {
+  test('a node whose clock jumps keeps the records of invalidated tokens until the tokens expire', async () => {
     const [node, other] = await nodes();
     const key = keyAt(systemClock.now() / 1000 + 3600);
     await other.accountStore.change((tx) => tx.put('invalidated', key, true));

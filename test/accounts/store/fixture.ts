@@ -9,11 +9,11 @@ export interface AccountStoreFixture {
   hold(): () => void;
   /** Makes the next commit fail without writing anything. */
   failNext(error: Error): void;
-  /** The rejection of a change whose commit has failed. */
+  /** The error with which a change is rejected if its commit has failed. */
   readonly refusal: object;
   /** The failures reported to the health of the store after `failNext(error)`. */
   listFailures(error: Error): readonly Error[];
-  /** Number of started commits that write. */
+  /** Number of started commits with writes. */
   commits(): number;
   /** Opens the store as a new process does. */
   reopen(): AccountStore;
@@ -32,7 +32,7 @@ export function read(reader: Pick<AccountStore, 'get'>, table: Table, key: strin
   return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
 }
 
-/** Increments a number, and returns the previous value. */
+/** Increments a stored number, and returns the previous value. */
 export function count(tx: Transaction, table: Table = 'numbers', key = 'n'): number {
   const before = read(tx, table, key) ?? 0;
   put(tx, table, key, before + 1);

@@ -5,7 +5,7 @@ import { type AccountStoreFixture, put, read, type Table, tables } from './fixtu
 
 /** Compares an account store with a map, for arbitrary changes. */
 export function testModel(name: string, open: () => Promise<AccountStoreFixture>): void {
-  test(`${name}: the results of changes, and then the records on disk, match a map`, async () => {
+  test(`${name}: changes return the results of a map, and the records on disk then equal the map`, async () => {
     const { accountStore, hold, reopen } = await open();
     const value = fc.option(fc.nat(9), { nil: undefined });
     const step = fc.record({ table: fc.constantFrom(...tables), key: fc.constantFrom('a', 'b', 'c', 'd', 'e'), value });
@@ -14,7 +14,7 @@ export function testModel(name: string, open: () => Promise<AccountStoreFixture>
     const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
       for (const { steps, throws, waits } of plans) {
         const release = hold();
-        // A store can run a change immediately or later, but in this order, and twice only if necessary.
+        // The store may run a change immediately or later, and may repeat it. The order of the changes stays the same.
         const change = accountStore.change((tx) => {
           const next = new Map(model);
           for (const each of steps) apply(tx, next, each);

@@ -12,7 +12,7 @@ import { emptyCopy, newDatabase, openNode, sharedServer, type TestNode } from '.
 
 const { describe, test } = needing('postgresql');
 
-/** Uses a token that is valid once. */
+/** Uses a token that is valid only once. */
 function spend(tx: Transaction): string {
   if (!tx.has('loginThrottles', 'token')) return 'refused';
   tx.remove('loginThrottles', 'token');
@@ -24,7 +24,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
   return { url, one: openNode(url), other: openNode(url) };
 }
 
-/** Changes the responses to statements of one name. */
+/** Changes the responses to statements with one name. */
 function alterResponses(
   name: string,
   change: (result: QueryResult) => QueryResult,
@@ -41,7 +41,7 @@ function alterResponses(
 }
 
 describe('a change of another node', () => {
-  test('a read that starts after the call has resolved sees the change', async () => {
+  test('a read that starts after the change of another node has resolved sees the change', async () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));
@@ -54,7 +54,7 @@ describe('a change of another node', () => {
     expect(other.accountStore.version).toBe(one.accountStore.version);
   });
 
-  test('many concurrent readers see the change while other changes are made', async () => {
+  test('many concurrent readers see the change of another node while other changes are made', async () => {
     const { one, other } = await twoNodes();
     let completed = 0;
     let isOver = false;
@@ -74,7 +74,7 @@ describe('a change of another node', () => {
     expect(completed).toBeGreaterThan(0);
   });
 
-  test('a reader would miss the change without the synchronous read', async () => {
+  test('a reader would miss the change of another node without the synchronous read', async () => {
     const url = await newDatabase(await sharedServer());
     const one = openNode(url);
     const old = { position: 0, id: '0', entries: [] };
@@ -85,7 +85,7 @@ describe('a change of another node', () => {
     expect(read(other.accountStore, 'numbers', 'n')).toBeUndefined();
   });
 
-  test('changes of this node see the change of another node', async () => {
+  test('changes of a node see earlier changes of another node', async () => {
     const { one, other } = await twoNodes();
     const counting = Array.from({ length: 200 }, (_, round) =>
       (round % 2 === 0 ? one : other).accountStore.change((tx) => count(tx)),
@@ -104,7 +104,7 @@ describe('a change of another node', () => {
     }
   });
 
-  test('the change arrives within seconds, even without a read', async () => {
+  test('the change of another node arrives within seconds, even without a read', async () => {
     const { one, other } = await twoNodes();
     await other.accountStore.start();
     const seen = new Promise<void>((resolve) => other.accountStore.onCommit(() => resolve()));
@@ -115,7 +115,7 @@ describe('a change of another node', () => {
 });
 
 describe('a commit whose response is lost', () => {
-  test('the lost commit counts as made, and is not repeated', async () => {
+  test('a commit whose response is lost counts as made, and is not repeated', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -128,7 +128,7 @@ describe('a commit whose response is lost', () => {
     expect(accountStore.version).toBe(8);
   });
 
-  test('a commit without its id would be mistaken for a change of another node', async () => {
+  test('a lost commit without an id would be mistaken for a change of another node', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
@@ -144,7 +144,7 @@ describe('a commit whose response is lost', () => {
     expect(await accountStore.change(spend)).toBe('refused');
   });
 
-  test('a change counts as made even if the other connection sees the commit first', async () => {
+  test('a commit with a lost response counts as made even if another connection sees it first', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -159,7 +159,7 @@ describe('a commit whose response is lost', () => {
 
 const away = { code: 'postgres_unavailable', status: 503, retryAfter: 2 };
 
-/** Saves the accounts in PostgreSQL, to restore them later. */
+/** Saves the accounts in PostgreSQL. Returns a function that restores them. */
 async function backUp(postgres: Postgres, url: string): Promise<() => Promise<void>> {
   const tables = ['fm_head', 'fm_change', 'fm_record'];
   for (const table of tables) await postgres.query(`CREATE TABLE kept_${table} AS TABLE ${table}`, [], url);
@@ -173,7 +173,7 @@ async function backUp(postgres: Postgres, url: string): Promise<() => Promise<vo
 
 describe('a PostgreSQL that has reverted to an earlier state', () => {
   test.each(['a read', 'a change'] as const)(
-    'the reversal is detected by %s, and the records are repaired',
+    '%s detects that PostgreSQL was reverted, and the records are repaired',
     async (by) => {
       const postgres = await sharedServer();
       const url = await newDatabase(postgres);
@@ -185,7 +185,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
       await accountStore.change((tx) => put(tx, 'numbers', 'kept', 2));
       await accountStore.change((tx) => put(tx, 'loginThrottles', 'lost', 3));
       await restore();
-      // Another node has continued at the end of the old copy.
+      // Another node has made a change after the restored state.
       await openNode(url).accountStore.change((tx) => put(tx, 'numbers', 'new', 4));
       if (by === 'a read') await accountStore.current();
       else await accountStore.change((tx) => tx.get('numbers', 'kept'));
@@ -199,7 +199,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     },
   );
 
-  test('a replica keeps its records while the records in PostgreSQL are missing', async () => {
+  test('a replica keeps its records while PostgreSQL has no records', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const { accountStore } = openNode(url);
@@ -211,7 +211,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     expect(read(accountStore, 'numbers', 'kept')).toBe(1);
   });
 
-  test('one node repairs PostgreSQL; other nodes that had applied the lost changes do not repeat the repair', async () => {
+  test('only one node repairs a PostgreSQL that lost changes, even if other nodes had applied the changes', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     let repairs = 0;
@@ -237,7 +237,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     for (const node of nodes) expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairKey]: 2 });
   });
 
-  test('a node that was disconnected for a long time does not assume a reversal', async () => {
+  test('a node that was disconnected for a long time does not conclude that PostgreSQL lost changes', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const one = openNode(url);
@@ -255,7 +255,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
 });
 
 describe('a replica', () => {
-  test('notifies listeners once per record, even after several changes', async () => {
+  test('a replica notifies listeners once per record, even after several changes', async () => {
     const { one, other } = await twoNodes();
     for (const value of [1, 2, 3]) await one.accountStore.change((tx) => put(tx, 'numbers', 'n', value));
     await one.accountStore.change((tx) => tx.remove('numbers', 'n'));
@@ -265,7 +265,7 @@ describe('a replica', () => {
     expect(heard).toEqual([{ table: 'numbers', key: 'n', value: undefined }]);
   });
 
-  test('catches up after a crash', async () => {
+  test('a replica catches up after a crash', async () => {
     const url = await newDatabase(await sharedServer());
     const one = openNode(url);
     for (let round = 0; round < 5; round += 1) await one.accountStore.change((tx) => count(tx));

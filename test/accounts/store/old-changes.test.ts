@@ -5,7 +5,7 @@ import { connect, newDatabase, openNode, sharedServer } from './postgres-fixture
 
 const { test } = needing('postgresql');
 
-test('stored changes are removed after a day, except for the last thousand', async () => {
+test('stored changes are removed after a day, except for the last thousand changes', async () => {
   const postgres = await sharedServer();
   const url = await newDatabase(postgres);
   const { accountStore } = openNode(url);

@@ -21,7 +21,7 @@ async function withServer(use: (postgres: Postgres, url: string) => Promise<void
 
 describe('an unreachable PostgreSQL', () => {
   test.each(['killed', 'paused'] as const)(
-    'the response is 503 until PostgreSQL is reachable again: %s',
+    'accounts are refused with 503 while PostgreSQL is %s, and served afterwards',
     async (how) => {
       await withServer(async (postgres, url) => {
         const { accountStore, health } = openNode(url, { deadlineMs: 2000 });
@@ -51,7 +51,7 @@ describe('an unreachable PostgreSQL', () => {
     60_000,
   );
 
-  test('reads and changes wait for a new session if PostgreSQL ends their sessions', async () => {
+  test('reads and changes of accounts wait for new sessions if PostgreSQL ends their sessions', async () => {
     await withServer(async (postgres, url) => {
       const { accountStore } = openNode(url);
       await Promise.all([accountStore.change((tx) => count(tx)), accountStore.current()]);
@@ -62,7 +62,7 @@ describe('an unreachable PostgreSQL', () => {
     });
   });
 
-  test('a PostgreSQL that lost changes is repaired before accounts can be managed again', async () => {
+  test('accounts can be managed again only after PostgreSQL is repaired, if it lost changes', async () => {
     await withServer(async (postgres, url) => {
       const repair = async () => (tx: Transaction) => put(tx, 'numbers', 'repaired', 1);
       const { accountStore } = openNode(url, { deadlineMs: 500, repair });

@@ -19,7 +19,7 @@ const write = fc.oneof(
 const codec = new RecordCodec(undefined);
 const decodeChange = (body: string) => codec.decodeChanges([{ position: 1, id: '1', body }])[0]?.writes;
 
-test('records survive a round trip through PostgreSQL', () => {
+test('records of accounts are unchanged after a round trip through PostgreSQL', () => {
   fc.assert(
     fc.property(write, (one) => {
       expect(codec.decodeRecords([codec.encode(one)])).toEqual([one]);
@@ -27,7 +27,7 @@ test('records survive a round trip through PostgreSQL', () => {
   );
 });
 
-test('changes survive a round trip through PostgreSQL', () => {
+test('changes of accounts are unchanged after a round trip through PostgreSQL', () => {
   fc.assert(
     fc.property(fc.array(write), (writes) => {
       const records = writes.map((one) => codec.encode(one));
@@ -36,12 +36,12 @@ test('changes survive a round trip through PostgreSQL', () => {
   );
 });
 
-test('records of tables from a later version are skipped', () => {
+test('records of tables that only a later version has are skipped', () => {
   expect(codec.decodeRecords([{ table: 'novelties', key: 'a', value: '1' }])).toEqual([]);
   expect(decodeChange('[["novelties","a",1],["numbers","n",2]]')).toEqual([{ table: 'numbers', key: 'n', value: 2 }]);
 });
 
-test('the private part of a signing key is sealed, and opens only with the same key', () => {
+test('the private part of a signing key is encrypted, and can be decrypted only with the same key', () => {
   const key = new PostgresKey(randomBytes(32));
   const value = { kid: 'a', alg: 'ES256', createdAt: 1, privateJwk: { kty: 'EC', d: 'secret' } } as const;
   const signingKey: Write = { table: 'signingKeys', key: 'a', value };
@@ -52,7 +52,7 @@ test('the private part of a signing key is sealed, and opens only with the same 
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
-test('the secrets and the credential of a webhook are sealed, and open only with the same key', () => {
+test('secrets and credentials of webhooks are encrypted, and can be decrypted only with the same key', () => {
   const key = new PostgresKey(randomBytes(32));
   const secrets = [{ text: 'whsec_c2VjcmV0', until: null }];
   const value = { id: 'webhook_1', name: 'Chat', secrets, authorization: 'Bearer token' };
@@ -65,7 +65,7 @@ test('the secrets and the credential of a webhook are sealed, and open only with
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
-test('the client secret of an identity provider is sealed, and opens only for its provider', () => {
+test('the client secret of an identity provider is encrypted, and can be decrypted only for its provider', () => {
   const key = new PostgresKey(randomBytes(32));
   const value = { id: 'provider_1', name: 'Corp', clientSecret: 'the secret' };
   const provider = { table: 'identityProviders', key: value.id, value } as unknown as Write;
@@ -79,7 +79,7 @@ test('the client secret of an identity provider is sealed, and opens only for it
   expect(new RecordCodec(key).decodeRecords([new RecordCodec(key).encode(isPublic)])).toEqual([isPublic]);
 });
 
-test('the key of an authenticator app is sealed, and opens only for its user', () => {
+test('the key of an authenticator app is encrypted, and can be decrypted only for its user', () => {
   const key = new PostgresKey(randomBytes(32));
   const value = { userId: 'ada', secret: 'A'.repeat(32), createdAt: 1, lastStep: 2, lastUsedAt: 3, recoveryCodes: [] };
   const stored = new RecordCodec(key).encode({ table: 'totp', key: 'ada', value });

@@ -35,7 +35,7 @@ async function collectResults(accountStore: PostgresAccountStore): Promise<Recor
 const each = (result: string) => Object.fromEntries(Object.keys(requests).map((name) => [name, result]));
 
 describe('a request whose commit is not confirmed by a standby', () => {
-  it('a request is refused while the standby is paused, and served once the standby resumes', async () => {
+  it('requests about accounts are refused while the standby is paused, and served after it resumes', async () => {
     const { accountStore } = openNode(await newDatabase(pair.primary), { deadlineMs: 1000 });
     await accountStore.current();
     pair.standby.pause();
@@ -49,7 +49,7 @@ describe('a request whose commit is not confirmed by a standby', () => {
     await vi.waitFor(async () => expect(await collectResults(accountStore)).toEqual(each('answered')), heals);
   });
 
-  it('a node refuses requests if it reaches only an old primary without the changes of the new primary', async () => {
+  it('a node refuses requests if it reaches only an old primary that lacks changes of the new primary', async () => {
     const url = await newDatabase(pair.primary);
     const { accountStore } = openNode(url, { deadlineMs: 1000 });
     await accountStore.change((tx) => put(tx, 'numbers', 'token', 1));

@@ -14,7 +14,7 @@ export const otherClaims: readonly Attack[] = [
     ({ claims, sign: real }) =>
       Object.keys(claims)
         .flatMap((name) => [null, true, {}, [1], 1.5, ''].map((value) => real({ ...claims, [name]: value })))
-        // Ids and scopes may be any text: the verifier does not restrict them.
+        // Ids and scopes can be any text, because the verifier does not restrict them.
         .filter(
           (token) =>
             !/"(sub|client_id|scope|primaryTeam)":""/.test(Buffer.from(splitToken(token)[1], 'base64url').toString()),

@@ -28,7 +28,7 @@ describe('an authorization request with an unusable client or redirect URI', () 
     ['another name of the loopback address', { redirect_uri: 'http://localhost:8000/callback' }],
     ['a host after the loopback address', { redirect_uri: 'http://127.0.0.1:80@evil.example/callback' }],
     ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }],
-  ])('the browser gets an error page: %s', async (_, parameters) => {
+  ])('an authorization request with %s gets an error page', async (_, parameters) => {
     const page = await fixture.newBrowser().open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -36,14 +36,14 @@ describe('an authorization request with an unusable client or redirect URI', () 
   });
 
   test.each(['client_id', 'redirect_uri'])(
-    'the browser gets an error page for a repeated parameter: %s',
+    'an authorization request with a repeated %s gets an error page',
     async (name) => {
       const page = await fixture.newBrowser().open(`${fixture.target()}&${name}=x`);
       expect(page).toMatchObject({ status: 400, location: undefined });
     },
   );
 
-  test('the browser gets an error page for broken encoding', async () => {
+  test('an authorization request with broken percent-encoding gets an error page', async () => {
     const page = await fixture.newBrowser().open(`${fixture.target()}&x=%ff`);
     expect(page).toMatchObject({ status: 400, error: 'A parameter is not percent-encoded UTF-8.' });
   });
@@ -77,7 +77,7 @@ const refusedRequests: readonly (readonly [string, string, Parameters])[] = [
 
 describe('a refused request of a browser that is not signed in', () => {
   test.each(refusedRequests.filter(([, , { prompt }]) => prompt !== 'none login'))(
-    'the browser gets a page, not a redirect: %s',
+    'a browser without a signed-in user gets an error page, not a redirect, for a request with %s',
     async (_, _error, parameters) => {
       const page = await fixture.newBrowser().open(fixture.target(parameters));
       expect(page).toMatchObject({ status: 400, location: undefined });
@@ -86,7 +86,7 @@ describe('a refused request of a browser that is not signed in', () => {
     },
   );
 
-  test('the browser also gets a page after the sign-in has ended', async () => {
+  test('a browser gets an error page, not a redirect, after its sign-in has ended', async () => {
     const browser = await signedIn();
     fixture.clock.advance(13 * 3_600_000);
     expect(await browser.open(fixture.target({ scope: 'x' }))).toMatchObject({ status: 400 });
@@ -95,7 +95,7 @@ describe('a refused request of a browser that is not signed in', () => {
   test.each([
     ['no signed-in user', 'login_required', {}],
     ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ])('the prompt `none` redirects the browser: %s', async (_, error, parameters) => {
+  ])('the prompt `none` redirects the browser to the client with an error: %s', async (_, error, parameters) => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);
@@ -109,7 +109,7 @@ describe('a refused request of a signed-in browser', () => {
     browser = await signedIn();
   });
 
-  test.each(refusedRequests)('the browser is redirected to the client: %s', async (_, error, parameters) => {
+  test.each(refusedRequests)('a request with %s is redirected to the client', async (_, error, parameters) => {
     const { status, location, headers } = await browser.open(fixture.target(parameters));
     expect(status).toBe(303);
     expect(location?.href).toMatch(/^https:\/\/shop\.example\.com\/callback\?from=flagmeter&error=/);
@@ -124,7 +124,7 @@ describe('a refused request of a signed-in browser', () => {
   });
 
   test.each(['state', 'scope', 'nonce', 'whatever'])(
-    'the browser is redirected for a repeated parameter: %s',
+    'a signed-in browser is redirected to the client for a repeated parameter: %s',
     async (name) => {
       const { location } = await browser.open(`${fixture.target()}&${name}=a&${name}=b`);
       expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
@@ -132,13 +132,13 @@ describe('a refused request of a signed-in browser', () => {
     },
   );
 
-  test('a redirect omits a state that is too long', async () => {
+  test('a redirect to the client omits a state that is too long', async () => {
     const { location } = await browser.open(fixture.target({ state: long(2049) }));
     expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(false);
   });
 
-  test('the browser is redirected to any port of a loopback address, and to an app', async () => {
+  test('a signed-in browser is redirected to any port of a loopback address, and to the URI of an app', async () => {
     const { target } = fixture;
     const loopback = 'http://127.0.0.1:51234/callback';
     const local = await browser.open(target({ redirect_uri: loopback, scope: 'x' }));
@@ -149,7 +149,7 @@ describe('a refused request of a signed-in browser', () => {
 });
 
 describe('a valid authorization request', () => {
-  test('shows a page that forbids frames, caching and scripts', async () => {
+  test('an authorization request shows a page that forbids frames, caching and scripts', async () => {
     const page = await fixture.newBrowser().open(fixture.target());
     expect(page.status).toBe(200);
     expect(page.headers).toMatchObject({
@@ -169,20 +169,20 @@ describe('a valid authorization request', () => {
   test.each([
     ['http://127.0.0.1:51234/callback', "'self' http://127.0.0.1:51234 https:", 'a program on this device'],
     [redirectUris.app, "'self' com.example.shop: https:", 'the app com.example.shop on this device'],
-  ])('lets the form of the page lead to %s', async (redirect_uri, targets, receiver) => {
+  ])('the form of the sign-in page can redirect to %s', async (redirect_uri, targets, receiver) => {
     const page = await fixture.newBrowser().open(fixture.target({ redirect_uri }));
     expect(page.headers['content-security-policy']).toContain(`form-action ${targets};`);
     expect(page.html).toContain(receiver);
   });
 
-  test("escapes the request's parameters in the page", async () => {
+  test('the sign-in page escapes the parameters of the request', async () => {
     const login_hint = `"><script>alert('1')</script>&amp;`;
     const page = await fixture.newBrowser().open(fixture.target({ login_hint }));
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"');
     expect(page.html).not.toContain('<script');
   });
 
-  test('a POST request is redirected to GET', async () => {
+  test('a posted authorization request is redirected to a GET request', async () => {
     const browser = fixture.newBrowser();
     const [path = '', query = ''] = fixture.target({ login_hint: 'ada@example.com' }).split('?');
     await browser.open(path);
@@ -192,7 +192,7 @@ describe('a valid authorization request', () => {
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('value="ada@example.com"') });
   });
 
-  test('a POST request that is too long for a URL is rejected', async () => {
+  test('a posted authorization request that is too long for a URL is rejected', async () => {
     const browser = fixture.newBrowser();
     await browser.open('/connect/authorize');
     expect(await browser.submit({ state: 'x'.repeat(9000) })).toMatchObject({ status: 413 });
@@ -201,7 +201,7 @@ describe('a valid authorization request', () => {
   });
 
   test.each(['flagmeter-cli', 'flagmeter-console'])(
-    'the built-in client %s can send the request',
+    'the built-in client %s can send an authorization request',
     async (client_id) => {
       const { http } = fixture.service;
       const redirect_uri = { 'flagmeter-cli': 'http://[::1]:4711/callback' }[client_id];
@@ -217,7 +217,7 @@ describe('a valid authorization request', () => {
   );
 });
 
-test('the cookie over HTTPS is bound to the host and to HTTPS', async () => {
+test('the cookie that a browser gets over HTTPS is bound to the host and to HTTPS', async () => {
   const secure = await openSignIn({ args: ['--auth-url', 'https://auth.example.com'] });
   const page = await secure.newBrowser().open(secure.target());
   const value = '[\\w-]{43}\\.[\\w-]{43}';

@@ -25,7 +25,7 @@ import { createSettings, type JsonResponse, openAuthFixture, send } from '../fix
 const es256 = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const exportJwk = (key: KeyObject) => key.export({ format: 'jwk' }) as Record<string, unknown>;
 
-/** A team's API key with a public key, and requests that its private key signs. */
+/** Creates an API key with a public key, and functions that send requests with signed assertions. */
 async function open(pair = es256(), alg = 'ES256') {
   const fixture = await openAuthFixture();
   const { settings, directory, team, clock } = fixture;
@@ -58,7 +58,7 @@ async function open(pair = es256(), alg = 'ES256') {
 const refused = { status: 401, json: { error: 'invalid_client' } };
 
 describe('a client assertion', () => {
-  test('an assertion that an OAuth library makes gets a token', async () => {
+  test('a client gets a token with an assertion that an OAuth library made', async () => {
     const { id, dispatch, pair, settings, clock } = await open();
     const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     const key = { key: await importPKCS8(pem, 'ES256'), kid: 'first' };
@@ -127,7 +127,7 @@ describe('a client assertion', () => {
     ['expires too late', { exp: at(361) }],
     ['has expired', { exp: at(-61) }],
     ['never expires', { exp: undefined as never }],
-    ['comes from the future', { iat: at(61) }],
+    ['was issued in the future', { iat: at(61) }],
     ['is not valid yet', { nbf: at(61) }],
     ['is for another audience', { aud: 'https://other.example' }],
     ['is for another audience, too', { aud: ['https://auth.example', 'https://other.example'] }],
@@ -148,7 +148,7 @@ describe('a client assertion', () => {
     expect([...store.assertions.getKeys()]).toEqual([]);
   });
 
-  test('a signature by another key or algorithm is refused', async () => {
+  test('an assertion signed by another key or algorithm is refused', async () => {
     const { id, sign, askWith, asserted, post, pair } = await open();
     const claims = (await sign()).split('.')[1];
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${claims}.`;
@@ -229,7 +229,7 @@ describe('a public key', () => {
     ['the same key twice', [exportJwk(ec.publicKey), exportJwk(ec.publicKey)], /same kid/],
     ['an empty list of keys', [], /1 to 5/],
     ['a list of six keys', Array.from({ length: 6 }, () => exportJwk(es256().publicKey)), /1 to 5/],
-  ])('the client is refused: %s', async (_name, jwks, message) => {
+  ])('the public keys of a client are refused: %s', async (_name, jwks, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readPublicKeys(jwks)).rejects.toEqual(error);
   });

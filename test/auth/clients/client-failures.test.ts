@@ -4,7 +4,7 @@ import { openSessionFixture } from '../session-fixture.ts';
 
 const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 
-/** Makes failing requests. @returns the statuses */
+/** Sends requests that fail. @returns the statuses */
 async function fail(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < times; n += 1) statuses.push((await ask()).status);
@@ -12,7 +12,7 @@ async function fail(times: number, ask: () => Promise<{ status: number }>): Prom
 }
 
 describe('a client that fails repeatedly', () => {
-  test('the client must wait, unless it sends the right secret', async () => {
+  test('a client that fails repeatedly must wait, unless it sends the right secret', async () => {
     const { post, addClient, clock } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const ask = (client_secret: string) =>
@@ -28,7 +28,7 @@ describe('a client that fails repeatedly', () => {
     expect(await ask('wrong')).toMatchObject({ status: 401 });
   });
 
-  test('another client is not throttled', async () => {
+  test('the failures of one client do not throttle another client', async () => {
     const { post, addClient } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const wrong = { ...grant, client_id: 'nobody', client_secret: 'wrong' };
@@ -47,7 +47,7 @@ describe('a client that fails repeatedly', () => {
     expect(await ask('/connect/token')).toMatchObject({ status: 429 });
   });
 
-  test('any number of valid tokens is accepted', async () => {
+  test('a client can send any number of valid refresh tokens', async () => {
     const { tokens, refresh } = await openSessionFixture();
     let { refresh_token } = await tokens();
     for (let n = 0; n < 65; n += 1) {

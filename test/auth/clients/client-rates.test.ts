@@ -8,7 +8,7 @@ const slowDown = {
   json: { error: 'slow_down', error_description: expect.stringMatching(/too many requests/) },
 };
 
-/** An API key, and its request to each endpoint. */
+/** Creates an API key, and functions that send its requests to each endpoint. */
 async function openApiKey(fixture: SessionFixture) {
   const { post, dispatch: _, addClient } = fixture;
   const { apiKey, clientSecret } = await addClient('User');
@@ -56,7 +56,7 @@ test('a public client is counted per network, because anyone can send its id', (
   expect(holderKey({ sub: 'u', client_id: 'c' })).not.toBe(holderKey({ sub: 'v', client_id: 'c' }));
 });
 
-test('a rate of 0 means no limit', () => {
+test('a request rate of 0 means no limit', () => {
   const rates = new ClientRates(0);
   for (let request = 0; request < 1000; request += 1) rates.take('c', 0);
 });

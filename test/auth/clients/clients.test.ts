@@ -42,7 +42,7 @@ describe('authenticateClient', () => {
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
   });
 
-  test('refuses any other client in the same way, whatever id the client claims', async () => {
+  test('refuses every client that fails to authenticate with the same error, whatever id it sends', async () => {
     const { directory, key, app, server } = await openClients();
     const ids = [key.apiKey.clientId, server.client.clientId, app.clientId, 'flagmeter-cli', 'unknown', '__proto__'];
     const refusals = ids.map((id) => {

@@ -26,7 +26,7 @@ describe.each([
     [{ ...header, origin: new URL(baseUrl).origin }, false],
     [{ 'sec-fetch-site': 'same-origin' }, false],
     [{ ...site('same-origin'), 'flagmeter-console': '2' }, false],
-  ])('a request with the headers %j is from an own page: %s', (headers, wanted) => {
+  ])('ownPageCheck of a request with the headers %j returns %s', (headers, wanted) => {
     expect(isOwn(baseUrl, headers)).toBe(wanted);
   });
 });
@@ -44,7 +44,7 @@ describe.each(['http://console.example', 'http://192.168.1.5:8080', 'http://loca
       [site('cross-site'), false],
       [{}, false],
       [{ origin: new URL(baseUrl).origin }, false],
-    ])('a request with the headers %j is from an own page: %s', (headers, wanted) => {
+    ])('ownPageCheck of a request with the headers %j returns %s', (headers, wanted) => {
       expect(isOwn(baseUrl, headers)).toBe(wanted);
     });
   },

@@ -6,7 +6,7 @@ import { openTestStore, type TestClock, testClock, testHealth } from '../../acco
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };
 
-/** More devices than one removal step takes, but few enough for a slow disk. */
+/** More devices than one scan removes, but few enough for a slow disk. */
 const maxDevices = 300;
 
 function openDevices(random = randomBytes as (size: number) => Buffer): {
@@ -24,7 +24,7 @@ async function beginMany(devices: DeviceCodes, clock: TestClock, count: number):
   clock.advance(1);
 }
 
-test('the number of devices is limited, and expired devices are removed first', async () => {
+test('the number of waiting devices is limited, and expired devices are removed first', async () => {
   const { devices, clock } = openDevices();
   await beginMany(devices, clock, maxDevices + 50);
   expect(devices.size).toBeLessThanOrEqual(maxDevices);
@@ -58,7 +58,7 @@ test('user codes of waiting devices are unique', async () => {
   expect(begun.map(({ userCode }) => userCode)).toEqual(['KKKK-KKKK', 'PPPP-PPPP']);
 });
 
-test('one of two concurrent polls gets the session', async () => {
+test('only one of two concurrent polls of a device gets the session', async () => {
   const { devices, accountStore } = openDevices();
   const { deviceCode, userCode } = await devices.begin(request);
   const allowance = { userId: 'user_1', signIn: 'key', authTime: 1, scope: 'openid' };

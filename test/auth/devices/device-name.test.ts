@@ -21,6 +21,6 @@ test.each([
   [`Mozilla/5.0 (Linux; Android 16; K) ${webkit} Chrome/141.0.0.0 Mobile Safari/537.36`, 'Chrome 141 on Android'],
   ['curl/8.5.0', ''],
   ['', ''],
-])('deviceName of %s is %s', (userAgent, name) => {
+])('deviceName of the User-Agent %s returns %s', (userAgent, name) => {
   expect(deviceName(userAgent)).toBe(name);
 });

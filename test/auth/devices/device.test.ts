@@ -5,7 +5,7 @@ import { encode, type Parameters } from '../test-browser.ts';
 
 const fixture = opened(openSignIn);
 
-/** Wrong codes are counted per network, so each test uses its own. */
+/** Wrong codes are counted per network, so each test uses another network. */
 let networks = 0;
 const newBrowser = () => fixture.newBrowser(`127.0.1.${++networks}`);
 
@@ -31,7 +31,7 @@ async function begin(form: Parameters = {}): Promise<Json> {
 const poll = (device_code: string, client_id = fixture.clientId) =>
   post('/connect/token', { grant_type: grant, device_code, client_id });
 
-/** The address of the page for a code, as requested from a given machine. */
+/** The path and the query of the page for the code of a device. */
 const getPath = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(uri).origin.length);
 
 /** Enters the code of a device, signs in and allows or denies access. */
@@ -84,7 +84,7 @@ test('a device gets tokens once, for the user who enters the code and agrees', a
   expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
 });
 
-test('a signed-in browser shows the confirmation first, even for a code typed in another form', async () => {
+test('a signed-in browser first shows the confirmation of a device, even for a code typed in another form', async () => {
   const { browser } = await decide(await begin(), 'continue');
   const codes = await begin();
   await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);
@@ -94,13 +94,13 @@ test('a signed-in browser shows the confirmation first, even for a code typed in
 });
 
 describe('a device that gets no tokens', () => {
-  test('the device gets access_denied if the user denied access', async () => {
+  test('a device gets access_denied if the user denied access', async () => {
     const codes = await begin();
     expect((await decide(codes, 'cancel')).done.html).toContain('Device not connected');
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('the device gets access_denied if the user signed out before the poll', async () => {
+  test('a device gets access_denied if the user signed out before the poll', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'continue');
     await browser.open('/connect/endsession');
@@ -108,7 +108,7 @@ describe('a device that gets no tokens', () => {
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('the device and the page report that the code has expired', async () => {
+  test('a device and the device page report that the code has expired', async () => {
     const codes = await begin();
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
@@ -130,7 +130,7 @@ describe('a device that gets no tokens', () => {
     ['a code of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
     ['an unknown code', async () => 'fm_device_x', undefined],
     ['the user code', async () => (await begin()).user_code, undefined],
-  ])('the poll is refused: %s', async (_, code, client) => {
+  ])('the poll of a device with %s is refused', async (_, code, client) => {
     expect(await poll(await code(), client)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });
@@ -141,12 +141,12 @@ describe('POST /connect/deviceauthorization', () => {
     ['of an unknown client', { client_id: 'signin_none' }, 401, 'invalid_client'],
     ['without a scope', { scope: undefined }, 400, 'invalid_scope'],
     ['without the scope openid', { scope: 'flagmeter' }, 400, 'invalid_scope'],
-  ])('refuses a request %s', async (_, form, status, error) => {
+  ])('a device authorization request %s is refused', async (_, form, status, error) => {
     const sent = { client_id: fixture.clientId, scope, ...form };
     expect(await post('/connect/deviceauthorization', sent)).toMatchObject({ status, json: { error } });
   });
 
-  test('refuses an API key', async () => {
+  test('a device authorization request of an API key is refused', async () => {
     const { clientId: client_id, clientSecret: client_secret } = fixture.service.credentials;
     const sent = { client_id, client_secret, scope };
     expect(await post('/connect/deviceauthorization', sent)).toMatchObject({
@@ -157,14 +157,14 @@ describe('POST /connect/deviceauthorization', () => {
 });
 
 describe('the page for device codes', () => {
-  test('asks for the code if the address does not contain a code', async () => {
+  test('the device page asks for a code if its address contains no code', async () => {
     const page = await newBrowser().open('/connect/device');
     expect(page).toMatchObject({ status: 200, error: '' });
     expect(page.headers['content-security-policy']).toContain("form-action 'self';");
     expect(page.html).toContain('name="user_code"');
   });
 
-  test('makes a network wait after twenty wrong codes, even with a correct code', async () => {
+  test('the device page makes a network wait after twenty wrong codes, even with a correct code', async () => {
     const browser = newBrowser();
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)
@@ -175,7 +175,7 @@ describe('the page for device codes', () => {
     expect((await browser.open(getPath(codes))).status).toBe(200);
   });
 
-  test("rejects a user who is not in the client's team", async () => {
+  test('the device page rejects a user who is not in the team of the client', async () => {
     const codes = await begin();
     const browser = newBrowser();
     await browser.open(getPath(codes));
@@ -184,7 +184,7 @@ describe('the page for device codes', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('rejects a form that comes from another site, or was made for another browser', async () => {
+  test('the device page rejects a form that comes from another site, or was made for another browser', async () => {
     const codes = await begin();
     const { browser } = await decide(await begin(), 'continue');
     await browser.open(getPath(codes));
@@ -194,14 +194,14 @@ describe('the page for device codes', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('accepts only one decision', async () => {
+  test('the device page accepts only one decision about a device', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'cancel');
     expect((await browser.submit({ action: 'continue' })).status).toBe(404);
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'access_denied' } });
   });
 
-  test('accepts only one of many concurrent decisions', async () => {
+  test('the device page accepts only one of many concurrent decisions about a device', async () => {
     const codes = await begin();
     const before = await allowed();
     const { browser } = await signInFor(codes);

@@ -13,7 +13,7 @@ const readCodes = ({ html }: Page) => html.match(/<li><code>[^<]*/g) ?? [];
 const now = (secret: string) => appCode(secret, fixture.clock.now());
 
 describe('the page for two-step verification', () => {
-  it('asks the user for a recent sign-in', async () => {
+  it('the page for two-step verification asks the user for a recent sign-in', async () => {
     const browser = fixture.newBrowser();
     expect(readHeading(await browser.open(path))).toBe('Sign in');
     expect(readHeading(await browser.submit({ ...fixture.admin }))).toBe('Set up two-step verification');
@@ -21,7 +21,7 @@ describe('the page for two-step verification', () => {
     expect(readHeading(await browser.open(path))).toBe('Sign in');
   });
 
-  it('adds an authenticator app as a factor of the sign-in, and renews the recovery codes', async () => {
+  it('the page for two-step verification adds an authenticator app, and renews the recovery codes', async () => {
     const browser = fixture.newBrowser();
     await browser.open(path);
     const secret = readSecret(await browser.submit({ ...fixture.admin }));

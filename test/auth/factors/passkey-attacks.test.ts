@@ -14,9 +14,9 @@ import type { Page } from '../test-browser.ts';
 
 const fixture = opened(openPasskeys);
 
-// A user has twenty passkeys at most.
+// A user can have at most twenty passkeys, so each test removes its passkeys.
 afterEach(async () => {
-  fixture.clock.advance(60_000); // The calls of a minute are limited.
+  fixture.clock.advance(60_000); // The number of calls per minute is limited.
   await demand('optional');
   for (const { id } of await fixture.list()) await fixture.call('DELETE', `/${id}`, 204);
 });
@@ -29,7 +29,7 @@ const readCode = ({ location }: Page) => location?.searchParams.get('code');
 const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 const handle = (text: string | Buffer) => Buffer.from(text).toString('base64url');
 
-/** Responses that a device, a page or a network between them can forge, for both ceremonies. */
+/** Changes of a response that a device, a page or the network can make, for sign-in and registration. */
 const forgeries: [string, ResponseChanges][] = [
   ['the origin of a subdomain', { origin: 'https://evil.auth.example' }],
   ['the origin of the parent domain', { origin: 'https://example' }],
@@ -44,15 +44,15 @@ const forgeries: [string, ResponseChanges][] = [
   ['the relying party of an origin', { rpId: origin }],
   ['a page in a frame of another site', { clientData: { crossOrigin: true } }],
   ['a page in a frame of a named site', { clientData: { crossOrigin: true, topOrigin: 'https://evil.example' } }],
-  ['a site around it, but no frame', { clientData: { topOrigin: 'https://evil.example' } }],
-  ['a payment', { type: 'payment.get' }],
+  ['a surrounding site, but no frame', { clientData: { topOrigin: 'https://evil.example' } }],
+  ['the type of a payment', { type: 'payment.get' }],
   ['a user who was not present', { flippedFlags: flags.present }],
   ['a backup of a passkey that cannot be backed up', { flippedFlags: flags.backedUp }],
   ['bytes after the authenticator data', { trailing: Buffer.alloc(1) }],
 ];
 
 describe('the sign-in page', () => {
-  test.each(forgeries)('rejects a response with %s', async (_, tampering) => {
+  test.each(forgeries)('the sign-in page rejects a passkey response with %s', async (_, tampering) => {
     const device = await fixture.added();
     const page = await fixture.enter(device, tampering);
     expect(page.status).toBe(403);
@@ -66,7 +66,7 @@ describe('the sign-in page', () => {
     ['with the name of a property of objects', async () => handle('__proto__')],
     ['of bytes that are not UTF-8', async () => handle(Buffer.from([0xff, 0xfe]))],
     ['that is absent', async () => ''],
-  ])('rejects a response with the handle %s', async (_, getHandle) => {
+  ])('the sign-in page rejects a passkey response with a user handle %s', async (_, getHandle) => {
     await fixture.added();
     const device = fixture.newDevice();
     await fixture.add(device, {}, fixture.outsider);
@@ -84,7 +84,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  test('rejects a challenge that was already used for a sign-in', async () => {
+  test('rejects a passkey challenge that was already used for a sign-in', async () => {
     const device = await fixture.added();
     const other = await fixture.added();
     const browser = fixture.newBrowser();
@@ -126,7 +126,7 @@ describe('the page for adding a passkey', () => {
       },
     ] satisfies [string, ResponseChanges],
     ['an unknown attestation', { attestation: ['evil', new Map()] }] satisfies [string, ResponseChanges],
-  ])('rejects a response with %s', async (_, tampering) => {
+  ])('the page for adding a passkey rejects a response with %s', async (_, tampering) => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     const before = (await fixture.list()).length;
@@ -136,7 +136,7 @@ describe('the page for adding a passkey', () => {
     expect(await fixture.list()).toHaveLength(before);
   });
 
-  test('rejects a challenge that a passkey has used', async () => {
+  test('rejects a passkey challenge with which another passkey was added', async () => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     const add = () => browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
@@ -145,7 +145,7 @@ describe('the page for adding a passkey', () => {
     expect((await add()).error).toBe(tryAgain);
   });
 
-  test('rejects a response ten minutes after the page was shown', async () => {
+  test('rejects a new passkey ten minutes after the page was shown', async () => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     fixture.clock.advance(10 * 60_000);
@@ -156,7 +156,7 @@ describe('the page for adding a passkey', () => {
     expect(again.status).toBe(303);
   });
 
-  test('rejects a response after another user signed in to the browser', async () => {
+  test('rejects a new passkey after another user has signed in to the browser', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.openToAdd(browser);
     const created = fixture.newDevice().create(readOptions(page));
@@ -177,7 +177,7 @@ describe('the page for adding a passkey', () => {
     expect((await fixture.enter(victim)).status).toBe(303);
   });
 
-  needing('openssl').test('fetches no URL from the certificates of an attestation', async () => {
+  needing('openssl').test('fetches no URL from the certificates of a passkey attestation', async () => {
     let connections = 0;
     const server = createServer().on('connection', () => {
       connections += 1;
@@ -202,7 +202,7 @@ describe('the page for adding a passkey', () => {
   });
 });
 
-/** A certificate and its issuer, which both name a list of revoked certificates. */
+/** Creates a certificate and the certificate of its issuer, both with the URL of a revocation list. */
 function certificatesThatName(revoked: string): Buffer[] {
   const folder = freshDirectory();
   return ['leaf', 'issuer'].map((name) => {
@@ -218,7 +218,7 @@ function certificatesThatName(revoked: string): Buffer[] {
 }
 
 describe('the page of the second factor after the password', () => {
-  /** A browser that has typed the password of a user with a passkey, where the policy demands a second factor. */
+  /** Opens a browser in which a user with a passkey has typed the password, while a second factor is demanded. */
   async function halfway() {
     await demand('optional');
     const device = await fixture.added();
@@ -238,7 +238,7 @@ describe('the page of the second factor after the password', () => {
     ['a new password', () => ({ action: 'new-password', password: 'another 12 words', again: 'another 12 words' })],
     ['consent', () => ({ action: 'allow' })],
     ['an empty proof', () => ({ action: 'prove-passkey' })],
-  ])('rejects %s in place of a passkey', async (_, getFields) => {
+  ])('the page of the second factor rejects %s in place of a passkey', async (_, getFields) => {
     const { browser } = await halfway();
     const page = await browser.submit(getFields());
     expect(readCode(page)).toBeUndefined();
@@ -247,7 +247,7 @@ describe('the page of the second factor after the password', () => {
     expect(silent.location?.searchParams.get('error')).toMatch(/^(login|interaction)_required$/);
   });
 
-  test('rejects a new passkey of a user who already has a passkey', async () => {
+  test('rejects a new passkey after the password of a user who already has a passkey', async () => {
     const { browser, asked } = await halfway();
     const { challenge } = readOptions(asked);
     const created = fixture.newDevice().create({ challenge, rp: { id: 'auth.example' } });
@@ -264,7 +264,7 @@ describe('the page of the second factor after the password', () => {
     expect(readCode(page)).toBeUndefined();
   });
 
-  test('rejects a passkey in a browser in which no password was entered', async () => {
+  test('rejects a passkey as the second factor in a browser in which no password was entered', async () => {
     const { device } = await halfway();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));

@@ -9,7 +9,7 @@ const fixture = opened(openPasskeys);
 const findId = async (name: string) => (await fixture.list()).find((each) => each.name === name)!.id;
 
 describe('the page for adding a passkey', () => {
-  test('asks the user to sign in first, and returns to the console', async () => {
+  test('the page for adding a passkey asks the user to sign in first, and returns to the console', async () => {
     const browser = fixture.newBrowser();
     expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
     const page = await browser.submit({ ...fixture.admin });
@@ -18,7 +18,7 @@ describe('the page for adding a passkey', () => {
     expect(done.location?.href).toBe(`${origin}/settings/you`);
   });
 
-  test('asks the user to sign in again after fifteen minutes', async () => {
+  test('the page for adding a passkey asks the user to sign in again after fifteen minutes', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.openToAdd(browser);
     fixture.clock.advance(15 * 60_000 + 1000);
@@ -43,7 +43,7 @@ describe('the page for adding a passkey', () => {
     ['CBOR with an enormous length', { attestation: 'm__________8' }, 'not valid here'],
     ['a name of 10 000 bytes', { name: 'n'.repeat(10_000) }, 'The name is too long'],
     ['a name with a line break', { name: 'a\nb' }, 'The name is too long, or contains control characters'],
-  ])('refuses %s with 400', async (_, fields, text) => {
+  ])('refuses a new passkey with %s', async (_, fields, text) => {
     const page = await fixture.add(fixture.newDevice(), fields);
     expect(page.status).toBe(400);
     expect(page.error).toContain(text);
@@ -53,7 +53,7 @@ describe('the page for adding a passkey', () => {
     ['another origin', { origin: 'https://auth.example.evil.example' }],
     ['another relying party', { rpId: 'example' }],
     ['another type', { type: 'webauthn.get' }],
-  ])('refuses a passkey for %s', async (_, tampering) => {
+  ])('refuses a new passkey whose response has %s', async (_, tampering) => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options, tampering) });
@@ -68,7 +68,7 @@ describe('the page for adding a passkey', () => {
     expect(page.error).toBe('This passkey has been added before.');
   });
 
-  test('refuses the challenge of another browser', async () => {
+  test('refuses a new passkey with the challenge of another browser', async () => {
     const options = readOptions(await fixture.openToAdd(fixture.newBrowser()));
     const browser = fixture.newBrowser();
     await fixture.openToAdd(browser);
@@ -76,7 +76,7 @@ describe('the page for adding a passkey', () => {
     expect(page.error).toBe('This page is out of date. Try again.');
   });
 
-  test('offers no more than twenty passkeys', async () => {
+  test('a user cannot add more than twenty passkeys', async () => {
     const person = fixture.outsider;
     for (let round = 0; round < 20; round += 1)
       expect((await fixture.add(fixture.newDevice(), {}, person)).status).toBe(303);
@@ -87,7 +87,7 @@ describe('the page for adding a passkey', () => {
 });
 
 describe('the passkeys of a user', () => {
-  test('a list shows the last use of each passkey, and a passkey can be renamed', async () => {
+  test('the list of passkeys shows the last use of each passkey, and a passkey can be renamed', async () => {
     const device = fixture.newDevice();
     await fixture.add(device, { name: 'Phone' });
     const id = await findId('Phone');

@@ -32,7 +32,7 @@ describe('a policy that demands a second factor', () => {
     const done = await browser.submit({ action: 'add-passkey', ...device.create(readOptions(choice)) });
     expect(readCode(done)).toMatch(/^[\w-]{43}$/);
     expect(await lastFactors()).toEqual(['password', 'passkey']);
-    // From now on the passkey follows the password. It need not verify its user.
+    // From now on, the passkey is requested after the password. The device does not have to verify the user.
     const next = fixture.newBrowser();
     const asked = await fixture.signIn(next);
     expect(readHeading(asked)).toBe('Two-step verification');
@@ -74,7 +74,7 @@ describe('a policy that demands a second factor', () => {
     expect(stale.error).toBe('This page is out of date. Use the passkey again.');
   });
 
-  test('a passkey is accepted alone, because the device verifies the user', async () => {
+  test('a passkey is accepted without another factor, because the device verifies the user', async () => {
     await demand('optional');
     const device = await fixture.added();
     await demand('all');
@@ -108,7 +108,7 @@ describe('a user who chooses an authenticator app', () => {
   let secret: string;
   const codeNow = () => appCode(secret, fixture.clock.now());
 
-  test('the user sets up an authenticator app in place of a passkey', async () => {
+  test('a user can set up an authenticator app in place of a passkey', async () => {
     await demand('all');
     const browser = fixture.newBrowser();
     await fixture.signIn(browser, cli, fixture.newcomer);
@@ -119,7 +119,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(codes)).toBe('Save your recovery codes');
   });
 
-  test('the user cannot add a passkey with the password alone', async () => {
+  test('a user with an authenticator app cannot add a passkey with the password alone', async () => {
     await demand('optional');
     const browser = fixture.newBrowser();
     const asked = await fixture.openToAdd(browser, { ...fixture.newcomer, password });
@@ -130,7 +130,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(refused)).toBe('Sign in');
   });
 
-  test('the user adds a passkey after the code of the app, and can then use either factor after the password', async () => {
+  test('a user can add a passkey after the code of the app, and later use either factor after the password', async () => {
     fixture.clock.advance(30_000);
     const browser = fixture.newBrowser();
     await fixture.openToAdd(browser, { ...fixture.newcomer, password });

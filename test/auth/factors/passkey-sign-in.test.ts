@@ -9,7 +9,7 @@ const unknown = 'This passkey is unknown here, or was removed. Use another passk
 const outOfDate = 'This page is out of date. Use the passkey again.';
 
 describe('a sign-in with a passkey', () => {
-  test('the user needs no password, and the audit log records two factors', async () => {
+  test('a sign-in with a passkey needs no password, and the audit log records the passkey', async () => {
     const device = await fixture.added();
     const page = await fixture.enter(device);
     expect(page.status).toBe(303);
@@ -37,7 +37,7 @@ describe('a sign-in with a passkey', () => {
     ['another type', { type: 'webauthn.create' }],
     ['another user', { userHandle: Buffer.from('user_0').toString('base64url') }],
     ['a device that has not verified its user', { verified: false }],
-  ])('a response is refused for %s', async (_, tampering) => {
+  ])('a passkey response for %s is refused', async (_, tampering) => {
     const device = await fixture.added();
     const page = await fixture.enter(device, tampering);
     expect(page.status).toBe(403);
@@ -46,14 +46,14 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ action: 'sign-in.failed', factors: ['passkey'] });
   });
 
-  test('a wrong signature and an unknown device are refused', async () => {
+  test('a passkey response with a wrong signature or of an unknown device is refused', async () => {
     const device = await fixture.added();
     const other = new Authenticator(origin, { id: device.id });
     expect((await fixture.enter(other)).error).toBe(unknown);
     expect((await fixture.enter(fixture.newDevice())).error).toBe(unknown);
   });
 
-  test('the challenge of another browser is refused, and nothing is written', async () => {
+  test('the passkey challenge of another browser is refused, and nothing is written to the audit log', async () => {
     const device = await fixture.added();
     const before = (await fixture.actions()).length;
     const options = readOptions(await fixture.newBrowser().open(fixture.target()));
@@ -64,13 +64,13 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.actions()).length).toBe(before);
   });
 
-  test('a challenge that the sender made up is refused', async () => {
+  test('a passkey challenge that the sender made up is refused', async () => {
     const device = await fixture.added();
     const challenge = Buffer.alloc(54, 1).toString('base64url');
     expect((await fixture.enter(device, { challenge })).error).toBe(outOfDate);
   });
 
-  test('a response is refused ten minutes after the page was shown', async () => {
+  test('a passkey response is refused ten minutes after the page was shown', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
@@ -80,7 +80,7 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit({ action: 'passkey', ...device.get(readOptions(page)) })).status).toBe(303);
   });
 
-  test('a challenge is refused when it is used again', async () => {
+  test('a passkey challenge is refused when it is used again', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
@@ -91,7 +91,7 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit(sent)).error).toBe(outOfDate);
   });
 
-  test('a counter that has not increased is refused, and recorded as a possible copy', async () => {
+  test('a passkey whose counter has not increased is refused, and recorded as a possible copy', async () => {
     const device = await fixture.added(5);
     expect((await fixture.enter(device)).status).toBe(303);
     const page = await fixture.enter(device, { counter: 6 });
@@ -101,7 +101,7 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.enter(device)).status).toBe(303);
   });
 
-  test('a network is throttled after five failures', async () => {
+  test('a network is throttled after five failed sign-ins with a passkey', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     for (let round = 0; round < 5; round += 1)
@@ -111,7 +111,7 @@ describe('a sign-in with a passkey', () => {
     expect(page.error).toMatch(/^Too many attempts have failed\. Try again in \d seconds\.$/);
   });
 
-  test('the page shows an error for a malformed response', async () => {
+  test('the sign-in page shows an error for a malformed passkey response', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const page = await browser.submit({ action: 'passkey', credential: 'AAAA', client_data: '%' });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import { qrCode } from '../../../src/auth/browser/pages/second-factor-pages.ts';
 
-/** The dark modules of a code, row by row. */
+/** Draws the dark modules of a QR code, row by row. */
 function readRows(text: string): string[] {
   const { size, path } = qrCode(text)!;
   const rows = Array.from({ length: size }, () => new Array<string>(size).fill('.'));
@@ -12,7 +12,7 @@ function readRows(text: string): string[] {
 }
 
 describe('a QR code', () => {
-  it('has finder patterns in three corners', () => {
+  it('a QR code has finder patterns in three corners', () => {
     const rows = readRows('otpauth://totp/flagmeter');
     const corner = (y: number, x: number) => rows.slice(y, y + 7).map((row) => row.slice(x, x + 7));
     const finder = ['#######', '#.....#', '#.###.#', '#.###.#', '#.###.#', '#.....#', '#######'];
@@ -20,14 +20,14 @@ describe('a QR code', () => {
     expect([corner(0, 0), corner(0, far), corner(far, 0)]).toEqual([finder, finder, finder]);
   });
 
-  // jsQR 1.4.0 reads these symbols as their texts.
+  // jsQR 1.4.0 decodes these QR codes to their texts.
   test.each([
     [17, 21, '5435f51351afca76'],
     [18, 25, '1ab6c0c730098683'],
     [100, 37, '44ef2e83f3ab45a4'],
     [300, 61, 'ac6fef9efe92be60'],
     [1003, 105, '4620370b7466b9d0'],
-  ])('a text of %i bytes has a code of %i modules per side, which a scanner can read', (length, size, digest) => {
+  ])('a text of %i bytes has a QR code of %i modules per side, which a scanner can read', (length, size, digest) => {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 31) % 90))).join('');
     const rows = readRows(text);
     expect(rows).toHaveLength(size);

@@ -62,17 +62,17 @@ const prove = (browser: TestBrowser, code: string, kind?: string) =>
   browser.submit({ action: 'second-factor', code, kind });
 
 describe('a user without a required second factor', () => {
-  it('the user can set up an authenticator app after the password, and then gets an authorization code', async () => {
+  it('a user can set up an authenticator app after the password, and then gets an authorization code', async () => {
     const { browser, page, recoveryCodes } = await enrolled();
     expect(readHeading(page)).toBe('Save your recovery codes');
     expect(new Set(recoveryCodes).size).toBe(10);
-    // Recovery codes have at least 112 bits, so a plain hash of each can be stored.
+    // Recovery codes have at least 112 bits, so a plain hash of each code can be stored.
     for (const code of recoveryCodes) expect(code).toMatch(/^([a-z2-9]{5}-){4}[a-z2-9]{5}$/);
     expect(readCode(await browser.submit({ action: 'enrolled' }))).toBeDefined();
     expect(readCode(await browser.open(fixture.target()))).toBeDefined();
   });
 
-  it('the sign-in continues after the recovery codes, even if the client has demanded a new sign-in', async () => {
+  it('a sign-in continues after the recovery codes, even if the client has demanded a new sign-in', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -84,7 +84,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('no authorization code is issued before the set-up, and a wrong code shows the page again', async () => {
+  it('no authorization code is issued before an app is set up, and a wrong code shows the page again', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -100,7 +100,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('the user must enter the password again after ten minutes', async () => {
+  it('a user must enter the password again if the set-up of an app takes ten minutes', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -110,7 +110,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('a stricter policy does not end a sign-in, but demands a factor at the next authorization request', async () => {
+  it('a stricter policy does not end a sign-in, but the next authorization request demands a second factor', async () => {
     const person = await create();
     const browser = fixture.newBrowser();
     expect(readCode(await fixture.signIn(browser, {}, person))).toBeDefined();
@@ -122,7 +122,7 @@ describe('a user without a required second factor', () => {
 });
 
 describe('a user with an authenticator app', () => {
-  it('the page asks for a code after the password, and accepts each code once', async () => {
+  it('a sign-in asks for a code of the app after the password, and accepts each code only once', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const one = fixture.newBrowser();
@@ -134,7 +134,7 @@ describe('a user with an authenticator app', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
-  it('the page rejects a code that is older than the last accepted code', async () => {
+  it('a sign-in rejects a code of the app that is older than the last accepted code', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(60_000);
     const browser = fixture.newBrowser();
@@ -144,7 +144,7 @@ describe('a user with an authenticator app', () => {
     expect((await prove(browser, now(secret))).status).toBe(403);
   });
 
-  it('the user can sign in once with a recovery code, typed in any case and grouping', async () => {
+  it('a user can sign in once with each recovery code, typed in any case and grouping', async () => {
     const { person, recoveryCodes } = await enrolled();
     const typed = recoveryCodes[3]!.toUpperCase().replaceAll('-', ' ');
     const browser = fixture.newBrowser();
@@ -156,7 +156,7 @@ describe('a user with an authenticator app', () => {
     expect(again).toMatchObject({ status: 403, error: 'The recovery code is wrong, or was used before.' });
   });
 
-  it('the user can confirm a device only after the code', async () => {
+  it('a user with an authenticator app can confirm a device only after a code of the app', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const { http } = fixture.service;
@@ -175,7 +175,7 @@ describe('a user with an authenticator app', () => {
 });
 
 describe('wrong codes', () => {
-  it('the user must wait, but neither the password nor a known browser is blocked', async () => {
+  it('an attacker must wait after wrong codes, but the password and a known browser are not blocked', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const known = fixture.newBrowser();
@@ -196,7 +196,7 @@ describe('wrong codes', () => {
   });
 });
 
-test('the audit log contains the factors of each step', async () => {
+test('the audit log contains the factors of each step of a sign-in', async () => {
   const { person, secret, recoveryCodes } = await enrolled();
   fixture.clock.advance(30_000);
   const browser = fixture.newBrowser();
@@ -219,7 +219,7 @@ test('the audit log contains the factors of each step', async () => {
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
-test('typing the name of a throttle as the e-mail address does not throttle codes', async () => {
+test('a sign-in with the name of a throttle as the e-mail address does not throttle the codes of a user', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

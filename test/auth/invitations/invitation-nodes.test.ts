@@ -19,7 +19,7 @@ const password = 'chosen on another node';
 const passwords = { checkRoom: () => {}, hash: () => hashed, verify: async () => false, close: async () => {} };
 const hashed = cheapHash(password, randomBytes);
 
-/** Reads the user, who is the same on both nodes, from one node. */
+/** Reads the user from one node. Both nodes have the same user. */
 const userOn = ({ directory, user }: SessionFixture): User => directory.users.get(user.id)!;
 
 function link(node: SessionFixture): Promise<string> {
@@ -39,7 +39,7 @@ async function use(node: SessionFixture, token: string): Promise<string> {
   return (await acceptInvitation({ ...node.settings, passwords }, typed)).outcome;
 }
 
-test('the link of one node is accepted at another node, but only once at all nodes together', async () => {
+test('a reset link of one node is accepted at another node, but only once by all nodes together', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

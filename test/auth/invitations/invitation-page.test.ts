@@ -35,7 +35,7 @@ const accept = (browser: TestBrowser, secret: string, chosen = password, again =
 
 const over = expect.stringContaining('This link is not valid.');
 
-/** True if a page leads to the console, and its browser is signed in. */
+/** True if a page redirects to the console, and the browser is signed in. */
 async function entersConsole(browser: TestBrowser, { status, location }: Page): Promise<boolean> {
   if (status !== 303 || location?.pathname !== '/console/sign-in') return false;
   const response = await browser.open(fixture.target());
@@ -43,7 +43,7 @@ async function entersConsole(browser: TestBrowser, { status, location }: Page): 
 }
 
 describe('the page of a link', () => {
-  test('contains no secret, allows only its own script, and is not cached', async () => {
+  test('the page of a link contains no secret, allows only its own script, and is not cached', async () => {
     const { status, headers, html } = await fixture.newBrowser().open('/connect/invitation');
     expect(status).toBe(200);
     expect(html).toContain('<h1>Open your link</h1>');
@@ -55,8 +55,8 @@ describe('the page of a link', () => {
 
   test.each([
     ['the link', ({ url }: { url: string }) => url],
-    ['its secret', ({ secret }: { secret: string }) => ` ${secret} `],
-  ])('accepts %s as pasted, and shows the invited user and the team', async (_, typed) => {
+    ['the secret of the link', ({ secret }: { secret: string }) => ` ${secret} `],
+  ])('the page of a link accepts %s in its field, and shows the invited user and the team', async (_, typed) => {
     const guest = await invite();
     const browser = await openPage();
     const { status, html } = await browser.submit({ action: 'open', token: typed(guest) });
@@ -67,7 +67,7 @@ describe('the page of a link', () => {
     expect(html).not.toContain('<script>');
   });
 
-  test('sets the password and signs the user in to the console', async () => {
+  test('an invitation link sets the password and signs the user in to the console', async () => {
     const { id, email, secret } = await invite();
     const browser = await openPage();
     expect(await entersConsole(browser, await accept(browser, secret))).toBe(true);
@@ -85,7 +85,7 @@ describe('the page of a link', () => {
     ]);
   });
 
-  test('only one of two concurrent browsers can use the link', async () => {
+  test('only one of two concurrent browsers can use an invitation link', async () => {
     const { secret } = await invite();
     const browsers = [await openPage(), await openPage()];
     const both = await Promise.all(browsers.map((browser) => accept(browser, secret)));
@@ -93,7 +93,7 @@ describe('the page of a link', () => {
     expect(both.find(({ status }) => status === 403)).toMatchObject({ error: over });
   });
 
-  test('keeps the link after a password that is not valid', async () => {
+  test('an invitation link remains valid after a rejected password', async () => {
     const { email, secret } = await invite();
     const browser = await openPage();
     for (const [chosen, again, error] of [
@@ -109,7 +109,7 @@ describe('the page of a link', () => {
     expect((await accept(browser, secret)).status).toBe(303);
   });
 
-  test('rejects a link after it was used, replaced or withdrawn, and after it has expired', async () => {
+  test('rejects an invitation link that was used, replaced or withdrawn, or has expired', async () => {
     const used = await invite();
     const replaced = await invite();
     const withdrawn = await invite();
@@ -130,7 +130,7 @@ describe('the page of a link', () => {
     expect(await accept(browser, expired.secret)).toMatchObject({ status: 403, error: over });
   });
 
-  test('rejects a form that was made for another browser', async () => {
+  test('rejects the form of an invitation link that was made for another browser', async () => {
     const { secret } = await invite();
     const browser = await openPage();
     browser.cookie = (await openPage()).cookie;
@@ -139,7 +139,7 @@ describe('the page of a link', () => {
     expect((await accept(browser, secret)).status).toBe(303);
   });
 
-  test('throttles guesses from one address, and no other address', async () => {
+  test('guesses of invitation links are throttled for one address, and no other address', async () => {
     const { secret } = await invite();
     const browser = await openPage('127.0.0.77');
     let status = 403;

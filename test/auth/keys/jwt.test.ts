@@ -14,12 +14,12 @@ test.each([
   ['a token without a signature', `${encode({ alg: 'none' })}.${payload}.`],
   ['a token without claims', `${header}.${encode({})}.c2ln`],
   ['a token with a longer encoding than necessary', `${header}.${payload}.c2lnAA`],
-])('%s is well-formed', (_, text) => {
+])('readUnverified accepts %s', (_, text) => {
   expect(readUnverified(text)).toBeDefined();
 });
 
 test.each([
-  ['nothing', ''],
+  ['no parts', ''],
   ['one part', header],
   ['two parts', `${header}.${payload}`],
   ['four parts', `${header}.${payload}.c2ln.c2ln`],
@@ -33,7 +33,7 @@ test.each([
   ['claims that are not an object', `${header}.${encode('x')}.c2ln`],
   ['padding', `${header}.${payload}.c2ln=`],
   ['the other alphabet of base64', `${header}.${payload}.c2l+/`],
-])('%s is not well-formed', (_, text) => {
+])('readUnverified rejects a token with %s', (_, text) => {
   expect(readUnverified(text)).toBeUndefined();
 });
 
@@ -41,7 +41,7 @@ describe.each(algorithms)('a JWT signed with %s', (alg) => {
   const claims = { sub: 'Zoë ☕ 𝄞', team: ['a', 'b'], aud: 'https://api.example', iat: 1, exp: 2 ** 33 };
 
   test.each(['at+jwt', 'JWT'] as const)(
-    'jose verifies the token with the published keys and the type %s',
+    'jose verifies a signed token with the published keys and the type %s',
     async (typ) => {
       const key = await newSigningKey(0, alg);
       const keys = openSigningKeys([key]);
@@ -53,7 +53,7 @@ describe.each(algorithms)('a JWT signed with %s', (alg) => {
     },
   );
 
-  test('omits undefined claims, and differs from the JWT of other claims', async () => {
+  test('a JWT omits undefined claims, and is not valid with the signature of another JWT', async () => {
     const keys = openSigningKeys([await newSigningKey(0, alg)]);
     const token = await signJwt(keys, 'JWT', { ...claims, email: undefined });
     expect(readUnverified(token)?.claims).toEqual(claims);

@@ -26,7 +26,7 @@ interface RingFixture extends AuthFixture {
   readonly logged: string[];
   /** Opens the keys of the store as a starting service does. */
   open(alg?: SigningAlgorithm): Promise<KeyRing>;
-  /** Rotates the key as `flagmeter signing-keys rotate` does, a second later. */
+  /** Advances the clock by a second, and rotates the key like `flagmeter signing-keys rotate`. */
   rotate(): Promise<string>;
   issue(keys: KeyRing): Promise<string>;
   isGood(keys: KeyRing, token: string): Promise<boolean>;
@@ -71,7 +71,7 @@ async function openRingFixture(): Promise<RingFixture> {
 const listKids = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
 describe('a key rotated while the service runs', () => {
-  test('the new key is published at the next check, and signs a minute later; the old key still verifies', async () => {
+  test('a new signing key is published at the next check and signs a minute later; the old key still verifies', async () => {
     const { open, rotate, issue, isGood, signingKey, logged, clock } = await openRingFixture();
     const keys = await open();
     const before = await issue(keys);
@@ -91,7 +91,7 @@ describe('a key rotated while the service runs', () => {
     for (const token of [before, between, await issue(keys)]) expect(await isGood(keys, token)).toBe(true);
   });
 
-  test('the private part of the old key is removed from the store', async () => {
+  test('a rotation removes the private part of the old signing key from the store', async () => {
     const { open, rotate, signingKey, store } = await openRingFixture();
     const keys = await open();
     await rotate();
@@ -102,7 +102,7 @@ describe('a key rotated while the service runs', () => {
     expect(keys.published.every((key) => !('d' in key))).toBe(true);
   });
 
-  test('a service that starts later knows the new key', async () => {
+  test('a service that starts after a rotation knows the new signing key', async () => {
     const { open, rotate, issue, isGood, signingKey } = await openRingFixture();
     const before = await issue(await open());
     const kid = await rotate();
@@ -111,7 +111,7 @@ describe('a key rotated while the service runs', () => {
     expect(await isGood(keys, before)).toBe(true);
   });
 
-  test('the rotation changes the list of published keys, which invalidates caches of verified tokens', async () => {
+  test('a rotation changes the list of published keys, which invalidates caches of verified tokens', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open();
     const { published } = keys;
@@ -124,11 +124,11 @@ describe('a key rotated while the service runs', () => {
 });
 
 describe('a retired key', () => {
-  test('a retired key is removed once its last token has expired', async () => {
+  test('a retired signing key is removed when its last token has expired', async () => {
     const { open, rotate, issue, isGood, signingKey, store, clock, logged } = await openRingFixture();
     const keys = await open();
     const kid = await rotate();
-    // The old key signs until the service checks.
+    // The old key signs until the service checks for new keys.
     const last = await issue(keys);
     await keys.refresh();
     clock.advance(lifeMs - 1);
@@ -145,7 +145,7 @@ describe('a retired key', () => {
     expect(await isGood(keys, last)).toBe(false);
   });
 
-  test('later rotations do not shorten the retention of a retired key', async () => {
+  test('later rotations do not shorten the retention of a retired signing key', async () => {
     const { open, rotate, issue, isGood, clock } = await openRingFixture();
     const keys = await open();
     const tokens: string[] = [];
@@ -164,7 +164,7 @@ describe('a retired key', () => {
 
 describe('--signing-alg', () => {
   test.each(algorithms.flatMap((from) => algorithms.map((to) => [from, to] as const)))(
-    'changes the algorithm of new tokens from %s to %s',
+    '--signing-alg changes the algorithm of new tokens from %s to %s',
     async (from, to) => {
       const { open, issue, isGood, logged, clock, settings } = await openRingFixture();
       const before = await open(from);
@@ -181,7 +181,7 @@ describe('--signing-alg', () => {
     },
   );
 
-  test('a rotation keeps the algorithm', async () => {
+  test('a rotation of the signing key keeps the algorithm', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open('EdDSA');
     await rotate();
@@ -192,7 +192,7 @@ describe('--signing-alg', () => {
 });
 
 describe('the audit log', () => {
-  test('each rotation has one audit log entry, even if no service was running', async () => {
+  test('each rotation of the signing key has one audit log entry, even if no service was running', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const made = [await rotate(), await rotate()];
     const keys = await open();
@@ -205,7 +205,7 @@ describe('the audit log', () => {
     expect(audited()).toHaveLength(4);
   });
 
-  test('a rotation has one audit log entry even if the disk is slower than the check interval', async () => {
+  test('a rotation of the signing key has one audit log entry, even if two checks run concurrently', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const keys = await open();
     const made = await rotate();
@@ -214,7 +214,7 @@ describe('the audit log', () => {
   });
 });
 
-test('the known keys remain in use while the store accepts no writes', async () => {
+test('the known signing keys remain in use while the store accepts no writes', async () => {
   const { open, rotate, issue, isGood, health } = await openRingFixture();
   const keys = await open();
   const token = await issue(keys);
@@ -227,14 +227,14 @@ test('the known keys remain in use while the store accepts no writes', async () 
   expect(await isGood(keys, token)).toBe(true);
 });
 
-test('two concurrent rotations leave one signing key', async () => {
+test('two concurrent rotations leave only one key that signs', async () => {
   const { open, store, clock } = await openRingFixture();
   await Promise.all([rotateSigningKey(store, clock.now() + 1), rotateSigningKey(store, clock.now() + 2)]);
   expect(storedKeys(store).filter((key) => 'privateJwk' in key)).toHaveLength(1);
   expect((await open()).published).toHaveLength(3);
 });
 
-test('a store without keys cannot be rotated or opened', async () => {
+test('a store without signing keys cannot be rotated or opened', async () => {
   const { store, signingKey, open } = await openRingFixture();
   await store.signingKeys.remove(signingKey.kid);
   await expect(rotateSigningKey(store, 0)).rejects.toThrow('Cannot sign tokens');

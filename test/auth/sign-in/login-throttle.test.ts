@@ -34,7 +34,7 @@ function attempt(fields: Partial<Attempt> = {}): Attempt {
   return { email: 'ada@example.com', address: '192.0.2.1', browser, ...fields };
 }
 
-/** Fails until an attempt must wait. Returns the number of failures and the wait in seconds. */
+/** Makes failing attempts until an attempt must wait. Returns the number of failures and the wait in seconds. */
 async function failOn(
   fixture: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -46,7 +46,7 @@ async function failOn(
   throw new Error('nothing ended it');
 }
 
-/** Fails and waits this many times. Returns the waits in seconds. */
+/** Makes failing attempts until a wait, `times` times. Returns the waits in seconds. */
 async function measureWaits(
   fixture: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -67,13 +67,13 @@ async function succeed(fixture: ThrottleFixture, own: Attempt): Promise<void> {
 }
 
 describe('countAttempt for one account from one address', () => {
-  test('allows five failures before the waits grow to a quarter of an hour', async () => {
+  test('one address can fail five times at one account before the waits grow to a quarter of an hour', async () => {
     const fixture = openThrottles();
     expect((await failOn(fixture, () => attempt())).count).toBe(5);
     expect(await measureWaits(fixture, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
-  test('an attempt that must wait is not counted', async () => {
+  test('a sign-in attempt that must wait is not counted', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     for (let again = 0; again < 100; again++) expect((await countAttempt(fixture, attempt())).wait).toBe(5);
@@ -83,7 +83,7 @@ describe('countAttempt for one account from one address', () => {
     expect((await countAttempt(fixture, attempt())).wait).toBe(0);
   });
 
-  test('ignores the case of the e-mail address and the last 64 bits of an IPv6 address', async () => {
+  test('a throttle ignores the case of the e-mail address and the last 64 bits of an IPv6 address', async () => {
     const fixture = openThrottles();
     const names = ['ada@example.com', 'ADA@example.com'];
     const found = await failOn(fixture, (count) =>
@@ -93,14 +93,14 @@ describe('countAttempt for one account from one address', () => {
     expect((await countAttempt(fixture, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
   });
 
-  test('another address and another account are not throttled', async () => {
+  test('failures at an account from one address do not throttle another address or another account', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     expect((await countAttempt(fixture, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
     expect((await countAttempt(fixture, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
   });
 
-  test('makes no user wait longer after the clock is set back', async () => {
+  test('a throttled user does not wait longer after the clock is set back', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     fixture.clock.advance(-day);
@@ -108,14 +108,14 @@ describe('countAttempt for one account from one address', () => {
   });
 });
 
-test('fifty accounts can fail from one address before the waits grow to a minute', async () => {
+test('sign-ins at fifty accounts can fail from one address before the waits grow to a minute', async () => {
   const fixture = openThrottles();
   const next = (count: number) => attempt({ email: `${count}@example.com` });
   expect((await failOn(fixture, next)).count).toBe(50);
   expect(await measureWaits(fixture, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('fifty addresses can fail at one account before the waits grow to five minutes', async () => {
+test('sign-ins from fifty addresses can fail at one account before the waits grow to five minutes', async () => {
   const fixture = openThrottles();
   const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
   expect((await failOn(fixture, next)).count).toBe(50);
@@ -123,7 +123,7 @@ test('fifty addresses can fail at one account before the waits grow to five minu
 });
 
 describe('a successful attempt', () => {
-  test('resets the failures of the account, but not of the address', async () => {
+  test('a successful attempt resets the failures of the account, but not of the address', async () => {
     const fixture = openThrottles();
     for (let round = 0; round < 60; round++) {
       const own = attempt({ email: 'own@example.com' });
@@ -133,7 +133,7 @@ describe('a successful attempt', () => {
     expect((await failOn(fixture, next)).count).toBe(50);
   });
 
-  test('exempts the browser from the failures of other browsers', async () => {
+  test('a successful attempt exempts the browser from the failures of other browsers', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -148,7 +148,7 @@ describe('a successful attempt', () => {
     expect((await countAttempt(fixture, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
 
-  test('the browser may also fail five times before it must wait', async () => {
+  test('a known browser can also fail five times before it must wait', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -157,7 +157,7 @@ describe('a successful attempt', () => {
 });
 
 describe('a stored throttle', () => {
-  test('contains no names or addresses', async () => {
+  test('a stored throttle contains no names or addresses', async () => {
     const fixture = openThrottles();
     await countAttempt(fixture, attempt());
     const keys = [...fixture.store.loginThrottles.getKeys()];
@@ -171,7 +171,7 @@ describe('a stored throttle', () => {
     ['account.x', 49, 60 * minute],
     ['address.x', 50, day],
     ['browser.x', 0, 90 * day],
-  ])('expires if %s has %d failures after %d ms', (key, failures, ms) => {
+  ])('the throttle %s with %d failures expires after %d ms', (key, failures, ms) => {
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 999 + ms)).toBe(false);
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 1000 + ms)).toBe(true);
   });
@@ -185,7 +185,7 @@ describe('a stored throttle', () => {
 });
 
 describe('the sign-in page', () => {
-  test('shows a throttled user the time to wait, even with the right password and after a restart', async () => {
+  test('the sign-in page makes a throttled user wait, even with the right password and after a restart', async () => {
     const before = await openSignIn();
     const wrong = { ...before.admin, password: 'wrong' };
     const browser = before.newBrowser();
@@ -198,7 +198,7 @@ describe('the sign-in page', () => {
     }
     const elsewhere = fixture.newBrowser('127.0.0.2');
     expect((await fixture.signIn(elsewhere)).status).toBe(303);
-    // The browser is known now, from any address.
+    // The browser is known now, and can sign in from any address.
     const moved = fixture.newBrowser();
     moved.cookie = elsewhere.cookie;
     expect((await fixture.signIn(moved, { prompt: 'login' })).status).toBe(303);
@@ -214,7 +214,7 @@ describe('the sign-in page', () => {
     await fixture.service.stop();
   });
 
-  test('gives concurrent attempts no advantage, whether or not the account exists', async () => {
+  test('concurrent sign-in attempts have no advantage, whether or not the account exists', async () => {
     const fixture = await openSignIn();
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const browsers = Array.from({ length: 20 }, () => fixture.newBrowser());

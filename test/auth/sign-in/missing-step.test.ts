@@ -10,7 +10,7 @@ interface Situation {
   readonly policy?: 'all';
   readonly totp?: true;
   readonly temporaryPassword?: true;
-  /** The provider is not trusted with two factors. */
+  /** True if the provider is not trusted with two factors. */
   readonly isOneFactor?: true;
 }
 
@@ -37,7 +37,7 @@ const table: readonly [situation: Situation, factors: readonly Factor[], missing
   [{ temporaryPassword: true, policy: 'all' }, ['password'], 'new-password'],
 ];
 
-test.each(table)('missingStep for %j after %j is %s', async (situation, factors, missing) => {
+test.each(table)('missingStep for %j after the factors %j returns %s', async (situation, factors, missing) => {
   const { directory, accountStore, team } = await openFixture();
   const { policy = 'optional', totp, temporaryPassword, isOneFactor } = situation;
   await patchSignInPolicy(directory, { secondFactor: policy });

@@ -37,7 +37,7 @@ describe('a user whose password was set by an Admin', () => {
     page = await fixture.signIn(browser, {}, person);
   });
 
-  test('the user must choose another password after signing in, before a code is issued', async () => {
+  test('a user with a temporary password must choose another password before a code is issued', async () => {
     expect(page).toMatchObject({ status: 200, location: undefined });
     expect(page.html).toContain('<h1>Choose a password</h1>');
     expect(page.html).not.toContain(person.password);
@@ -48,12 +48,12 @@ describe('a user whose password was set by an Admin', () => {
     expect(silent.location?.searchParams.get('error')).toBe('interaction_required');
   });
 
-  test('the user must sign in again after ten minutes', async () => {
+  test('a user who has not chosen another password must sign in again after ten minutes', async () => {
     fixture.clock.advance(10 * 60_000);
     expect((await browser.open(fixture.target())).html).toContain('<h1>Sign in</h1>');
   });
 
-  test('the new password replaces the old password, and a code is issued', async () => {
+  test('a new password replaces the temporary password, and a code is issued', async () => {
     const done = await submitNew(browser, own);
     expect(done.status).toBe(303);
     expect(readCode(done)).toMatch(/^[\w-]{43}$/);
@@ -62,7 +62,7 @@ describe('a user whose password was set by an Admin', () => {
     expect(await fixture.signIn(fixture.newBrowser(), {}, person)).toMatchObject({ status: 403 });
   });
 
-  test('the device page requires another password before the confirmation', async () => {
+  test('the device page requires a new password before the confirmation of a device', async () => {
     const { http } = fixture.service;
     const body = encode({ client_id: fixture.clientId, scope: 'openid' });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -98,13 +98,13 @@ describe('a new password', () => {
     ],
     ['a different repetition', () => [own, `${own}!`], 'The two passwords differ.'],
     ['the old password', ({ password }) => [password], 'Choose a password other than the one'],
-  ])('the password is rejected, and the page is shown again: %s', async (_, typed, error) => {
+  ])('the page for a new password rejects %s', async (_, typed, error) => {
     const refused = await submitNew(browser, ...typed(person));
     expect(refused).toMatchObject({ status: 400, location: undefined });
     expect(refused.error).toContain(error);
   });
 
-  test('a valid password is accepted after several invalid passwords', async () => {
+  test('a valid new password is accepted after several invalid passwords', async () => {
     expect(readCode(await submitNew(browser, own))).toBeDefined();
   });
 });

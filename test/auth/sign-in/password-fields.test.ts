@@ -4,7 +4,7 @@ import { openSignIn } from '../sign-in-fixture.ts';
 
 const fixture = opened(openSignIn);
 
-test('the field of a password is masked, unlimited, and open to pasting and password managers', async () => {
+test('the password field is masked, has no maximum length, and allows pasting and password managers', async () => {
   const { html } = await fixture.newBrowser().open(fixture.target());
   const [, field = ''] = /<input ([^>]*name="password"[^>]*)>/.exec(html) ?? [];
   expect(field).toContain('type="password"');

@@ -48,7 +48,7 @@ async function openEndpoint() {
 
 const busy = { status: 503, html: expect.stringContaining('The service is busy. Please try again in a moment.') };
 
-test('no user is signed in while the store accepts no writes, and the form keeps everything except the password', async () => {
+test('no user is signed in while the store accepts no writes, and the form keeps the e-mail address', async () => {
   const { health, submit } = await openEndpoint();
   health.ready = false;
   const page = await submit();
@@ -68,7 +68,7 @@ test('the client of a signed-in user gets temporarily_unavailable while the stor
   expect(headers['location']).toContain('?error=temporarily_unavailable&');
 });
 
-test('no user is signed in while too many passwords wait, and the attempt does not count', async () => {
+test('no user is signed in while too many password checks wait, and the attempt is not counted', async () => {
   const { store, passwords, submit } = await openEndpoint();
   const waiting: Promise<boolean>[] = [];
   const fill = () => {

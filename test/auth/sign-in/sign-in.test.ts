@@ -32,7 +32,7 @@ async function signedIn(): Promise<TestBrowser> {
 }
 
 describe('a user who knows the password', () => {
-  test('the client gets a code for its request', async () => {
+  test('a client gets a code for its request after the user has signed in', async () => {
     const page = await fixture.signIn(fixture.newBrowser(), { nonce: 'n-0S6', scope: 'openid profile email' });
     expect(Object.fromEntries(page.location?.searchParams ?? [])).toEqual({
       from: 'flagmeter',
@@ -51,12 +51,12 @@ describe('a user who knows the password', () => {
     });
   });
 
-  test('the address can be typed in any case, and with a trailing space', async () => {
+  test('the e-mail address of a sign-in can be typed in any case, and with surrounding spaces', async () => {
     const person = { ...fixture.admin, email: ' aDA@eXAMPLE.COM ' };
     readCode(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
-  test('the browser gets a new id, and keeps its permanent id', async () => {
+  test('a browser gets a new id at the sign-in, and keeps its permanent id', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const [before, mark] = browser.cookie?.split('.') ?? [];
@@ -84,7 +84,7 @@ describe('a user who knows the password', () => {
 });
 
 describe('a user who does not know the password', () => {
-  test('the page does not reveal whether the account exists', async () => {
+  test('the sign-in page does not reveal whether an account exists', async () => {
     const pages = [];
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const page = await fixture.signIn(fixture.newBrowser(), {}, { email, password: 'guessed' });
@@ -102,14 +102,14 @@ describe('a user who does not know the password', () => {
     [{ email: 'ada@example.com', password: '' }],
     [{ email: 'a'.repeat(321), password: 'x' }],
     [{}],
-  ])('the form requires both fields: %j', async (fields) => {
+  ])('the sign-in form requires the e-mail address and the password: %j', async (fields) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const page = await browser.submit(fields);
     expect(page).toMatchObject({ status: 400, error: 'Enter your e-mail address and your password.' });
   });
 
-  test('the user can cancel', async () => {
+  test('a user can cancel the sign-in', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const { location } = await browser.submit({ action: 'cancel' });
@@ -122,7 +122,7 @@ describe('a form that does not come from the page of this browser', () => {
     ['no cookie', undefined],
     ['the cookie of another browser', `flagmeter=${'a'.repeat(43)}.${'b'.repeat(43)}`],
     ['a malformed cookie', 'flagmeter=a.b'],
-  ])('a form with %s is refused', async (_, cookie) => {
+  ])('a sign-in form with %s is refused', async (_, cookie) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     browser.cookie = cookie;
@@ -132,13 +132,13 @@ describe('a form that does not come from the page of this browser', () => {
     readCode(await browser.submit({ ...fixture.admin }));
   });
 
-  test.each([undefined, '', 'x', '0'.repeat(64)])('the form token %j is refused', async (form) => {
+  test.each([undefined, '', 'x', '0'.repeat(64)])('a sign-in form with the form token %j is refused', async (form) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     expect(await browser.submit({ ...fixture.admin, form })).toMatchObject({ status: 403 });
   });
 
-  test('a form that was made before another user signed in is refused', async () => {
+  test('a form that was made before a user signed in is refused after the sign-in', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const old = /name="form" value="([^"]*)"/.exec((await browser.open(fixture.target())).html)?.[1];
@@ -154,7 +154,7 @@ describe('a form that does not come from the page of this browser', () => {
     [{ origin: 'https://evil.example' }, 403],
     [{ origin: 'rubbish' }, 403],
     [{ origin: 'null' }, 303],
-  ])('a form with the headers %j gets %d', async (headers, status) => {
+  ])('a sign-in form with the headers %j gets the status %d', async (headers, status) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     expect((await browser.submit({ ...fixture.admin }, headers)).status).toBe(status);
@@ -162,13 +162,13 @@ describe('a form that does not come from the page of this browser', () => {
 });
 
 describe('a browser with a signed-in user', () => {
-  test('the next code is issued without a page, also with prompt=none', async () => {
+  test('a signed-in browser gets the next code without a page, also with prompt=none', async () => {
     const browser = await signedIn();
     for (const prompt of [undefined, 'none'])
       expect((await exchange(readCode(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
   });
 
-  test('the page asks for the password again if the client demands a new sign-in', async () => {
+  test('the sign-in page asks for the password again if the client demands a new sign-in', async () => {
     const browser = await signedIn();
     for (const parameters of [{ prompt: 'login' }, { prompt: 'login consent' }, { max_age: '0' }]) {
       const page = await browser.open(fixture.target(parameters));
@@ -185,7 +185,7 @@ describe('a browser with a signed-in user', () => {
     { prompt: 'select_account' },
     { redirect_uri: 'http://127.0.0.1:4711/callback' },
     { redirect_uri: redirectUris.app },
-  ])('the user must confirm: %j', async (parameters) => {
+  ])('a signed-in user must confirm a request with the parameters %j', async (parameters) => {
     const browser = await signedIn();
     const page = await browser.open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('Continue to Shop &amp; Co?') });
@@ -199,14 +199,14 @@ describe('a browser with a signed-in user', () => {
     expect(silent.location?.searchParams.get('error')).toBe(error);
   });
 
-  test('the user cannot continue after the sign-in has ended', async () => {
+  test('a user cannot confirm a request after the sign-in has ended', async () => {
     const browser = await signedIn();
     await browser.open(fixture.target({ prompt: 'consent' }));
     fixture.clock.advance(day / 2);
     expect((await browser.submit({ action: 'continue' })).html).toContain('type="password"');
   });
 
-  test('the user stays signed in for twelve hours after each use', async () => {
+  test('a user stays signed in for twelve hours after each use', async () => {
     const browser = await signedIn();
     for (let use = 0; use < 3; use++) {
       fixture.clock.advance(day / 2 - 1);
@@ -216,7 +216,7 @@ describe('a browser with a signed-in user', () => {
     expect((await browser.open(fixture.target())).status).toBe(200);
   });
 
-  test('the user stays signed in for a week at most', async () => {
+  test('a user stays signed in for a week at most', async () => {
     const browser = await signedIn();
     for (let use = 0; use < 20; use++) {
       fixture.clock.advance(day / 3);
@@ -228,7 +228,7 @@ describe('a browser with a signed-in user', () => {
 });
 
 describe('a restarted service', () => {
-  test('keeps users signed in, and has the sign-ins in the audit log', async () => {
+  test('a restarted service keeps users signed in, and has the earlier sign-ins in the audit log', async () => {
     const before = await openSignIn();
     const browser = before.newBrowser('127.0.0.9');
     await before.signIn(browser, {}, { ...before.admin, password: 'wrong' });
@@ -240,7 +240,7 @@ describe('a restarted service', () => {
     again.cookie = browser.cookie;
     expect((await again.open(after.target())).location?.searchParams.has('code')).toBe(true);
     const lines = (await after.audit()).filter(({ action }) => action.startsWith('sign-in.'));
-    // The other user's actions are in the audit log of their team.
+    // The actions of the other user are in the audit log of another team.
     expect(lines.map(({ action, actor, target }) => [action, actor.name, target.name])).toEqual([
       ['sign-in.succeeded', 'Ada@Example.com', 'Ada@Example.com'],
       ['sign-in.failed', '', ''],
@@ -251,7 +251,7 @@ describe('a restarted service', () => {
     await after.service.stop();
   });
 
-  test('signs out a user whose password has changed', async () => {
+  test('a user whose password has changed is signed out', async () => {
     const service = await openSignIn();
     const browser = service.newBrowser();
     await service.signIn(browser);

@@ -2,12 +2,12 @@
 export class CookieBrowser {
   readonly #cookies = new Map<string, string>();
 
-  /** Takes the cookies of another browser whose names contain a text. */
+  /** Copies the cookies of another browser whose names contain `part`. */
   steal(part: string, from: CookieBrowser): void {
     for (const [key, value] of from.#cookies) if (key.includes(part)) this.#cookies.set(key, value);
   }
 
-  /** Changes the cookies whose names contain a text. */
+  /** Changes the cookies whose names contain `part`. */
   forge(part: string, change: (value: string) => string): void {
     for (const [key, value] of this.#cookies) if (key.includes(part)) this.#cookies.set(key, change(value));
   }
@@ -28,7 +28,7 @@ export class CookieBrowser {
     return response;
   }
 
-  /** Follows redirects to a page, or to an address that `until` names. */
+  /** Follows redirects to a page, or to an address for which `until` returns true. */
   async follow(
     url: string | URL,
     until: (url: URL) => boolean,

@@ -7,7 +7,7 @@ const sso = opened(() => openSso({ createUsers: false }));
 beforeEach(() => sso.provider.reset());
 let people = 0;
 
-/** Invites a user, who has another address at the provider. */
+/** Invites a user, who has another e-mail address at the provider. */
 async function invite() {
   const email = `guest${++people}@example.com`;
   const made = await sso.call<{ id: string; invitation: { url: string } }>('POST', '/users', 201, {
@@ -39,7 +39,7 @@ async function accept(link: string, browser = new CookieBrowser()): Promise<Entr
   return { browser, last, code: null, status: response?.status, html, reason };
 }
 
-test('an invitation links an account at a provider, which can then sign in', async () => {
+test('an invitation links an account at a provider, with which the user can then sign in', async () => {
   const { id, link } = await invite();
   sso.provider.behaviour.claims = { sub: 'guest-1', email: 'private@example.org' };
   expect((await sso.enter()).reason).toBe('user_unknown');
@@ -115,7 +115,7 @@ test('an invitation offers the users of a domain only the provider of the domain
   await sso.call('PATCH', '/sign-in-policy', 200, { domains: [] });
 });
 
-test('a reset link that is used to link an account ends the password and the sign-ins', async () => {
+test('a reset link that is used to link an account ends the password and the sign-ins of the user', async () => {
   await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'everyone' });
   const { id, link } = await invite();
   const password = 'the first compiler';

@@ -28,7 +28,7 @@ async function post(browser: CookieBrowser, fields: Readonly<Record<string, stri
   return response.text();
 }
 
-/** Signs an administrator in, and asks for a link. @returns the browser, and the address at the provider */
+/** Signs an administrator in, and starts to link an account. @returns the browser, and the address at the provider */
 async function ask(): Promise<readonly [CookieBrowser, string]> {
   const browser = new CookieBrowser();
   expect(await post(browser, { ...sso.admin, action: 'sign-in' })).toContain('>Link an account at Corp</button>');
@@ -55,7 +55,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses a link for a user who is no longer signed in, and an account of another user', async () => {
+  it('refuses to link an account if its user is no longer signed in, or if it belongs to another user', async () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.outsider, action: 'sign-in' });
@@ -66,7 +66,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses a link whose sign-in has become older than 15 minutes at the provider', async () => {
+  it('refuses to link an account if the sign-in became older than 15 minutes in the meantime', async () => {
     sso.provider.behaviour.claims = { sub: 'late', email: 'late@example.com' };
     const browser = new CookieBrowser();
     await post(browser, { ...sso.admin, action: 'sign-in' });
@@ -79,7 +79,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses a link of another sign-in of the same user', async () => {
+  it('refuses to link an account if the same user has signed in again in the meantime', async () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.admin, action: 'sign-in' });
@@ -87,7 +87,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('the sign-in keeps its time after an account is linked', async () => {
+  it('a sign-in keeps its time after an account is linked', async () => {
     sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
     const browser = new CookieBrowser();
     await post(browser, { ...sso.admin, action: 'sign-in' });
@@ -101,7 +101,7 @@ describe('the page for linking an account', () => {
     await sso.callAsAdmin('DELETE', `/users/${adminId}/identities/${items[0]!.id}`, 204);
   });
 
-  it('links an account, which then signs the user in', async () => {
+  it('links an account, with which the user can then sign in', async () => {
     sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
     const [browser, address] = await ask();
     expect((await browser.follow(address, atConsole)).last.pathname).toBe('/settings/you');
@@ -113,7 +113,7 @@ describe('the page for linking an account', () => {
   });
 });
 
-it('users cannot unlink their last way to sign in, but an Admin can', async () => {
+it('users cannot unlink the only account with which they can sign in, but an Admin can', async () => {
   sso.provider.behaviour.claims = { sub: 'only', email: 'only@example.com' };
   const { code } = await sso.enter(new CookieBrowser(), { max_age: '900' });
   const form = { grant_type: 'authorization_code', code: code!, code_verifier: verifier };

@@ -9,13 +9,13 @@ import { openFixture } from '../../accounts/fixture.ts';
 
 type GivenRoles = Readonly<Record<string, GivenRole>>;
 
-/** Opens a user in a team of the fixture, and another team whose role the rules give. */
+/** Creates a user in one team, and another team in which the rules grant roles. */
 async function openTeams(role: Role = 'User') {
   const { directory, team } = await openFixture();
   const { id: other } = await createTeam(directory, 'Other', { plan: 'free' });
   const wanted = { email: 'lin@corp.example', name: 'Lin', role, teams: [team.id] };
   const { id } = await createUser(directory, { ...wanted, passwordHash: noPasswordHash });
-  /** Applies rules that give these roles in the other team. */
+  /** Applies rules that grant these roles in the other team. */
   const apply = (roles: readonly Role[], given: GivenRoles = {}) =>
     directory.change((tx) => {
       const claimRules = roles.map((role) => ({ claim: 'groups', value: role, team: other, role }));
@@ -27,14 +27,14 @@ async function openTeams(role: Role = 'User') {
 }
 
 describe('applyRules', () => {
-  test('gives the highest role if several rules match', async () => {
+  test('a user gets the highest role if several rules match', async () => {
     const { apply, other } = await openTeams();
     const { user, given } = await apply(['Viewer', 'Admin', 'User']);
     expect(user?.teamRoles).toEqual({ [other]: 'Admin' });
     expect(given).toEqual({ [other]: { role: 'Admin', before: null } });
   });
 
-  test('keeps the last Admin of a team, and removes this Admin once there is another Admin', async () => {
+  test('rules keep the last Admin of a team, and remove this Admin when there is another Admin', async () => {
     const { apply, other, directory } = await openTeams();
     const { given } = await apply(['Admin']);
     const kept = await apply([], given);
@@ -47,7 +47,7 @@ describe('applyRules', () => {
     expect((await apply([], kept.given)).user?.teams).not.toContain(other);
   });
 
-  test('restores the previous role of a member', async () => {
+  test('a member gets the previous role back when no rule grants a role any more', async () => {
     const { apply, other, directory, id } = await openTeams('Viewer');
     await directory.change((tx) => {
       const user = tx.users.get(id)!;
@@ -58,7 +58,7 @@ describe('applyRules', () => {
     expect((await apply([], given)).user).toMatchObject({ teamRoles: { [other]: 'Viewer' } });
   });
 
-  test('the limits of a team are not exceeded', async () => {
+  test('rules add no member to a team that is full', async () => {
     const { apply, other, directory } = await openTeams();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
       await createUser(directory, {
@@ -73,7 +73,7 @@ describe('applyRules', () => {
     expect(given).toEqual({});
   });
 
-  test('ignores rules of deleted teams', async () => {
+  test('rules of deleted teams are ignored', async () => {
     const { apply, other, directory } = await openTeams();
     await directory.change((tx) => tx.remove('teams', other));
     expect((await apply(['User'])).given).toEqual({});

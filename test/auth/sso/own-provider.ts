@@ -22,7 +22,7 @@ export interface Behaviour {
   redirect: Readonly<Record<string, string | undefined>>;
   /** Makes the ID token. By default, the first key signs it. */
   token: ((claims: JWTPayload) => Promise<string> | string) | undefined;
-  /** Handlers by path, in place of the provider. */
+  /** Handlers by path, which respond in place of the provider. */
   responses: Readonly<Record<string, (response: ServerResponse) => void>>;
   /** The published keys. */
   keys: readonly Key[];
@@ -45,7 +45,7 @@ export interface OwnProvider {
 export const clientId = 'flagmeter';
 export const clientSecret = 'a secret of the client';
 
-/** Starts a small OpenID provider, which always signs in the same person. @param now its time, Unix milliseconds */
+/** Starts a small OpenID provider, which always signs in the same person. @param now its clock, Unix ms */
 export async function startOwnProvider(now: () => number): Promise<OwnProvider> {
   const key = await newKey('first');
   const usual = (): Behaviour => ({

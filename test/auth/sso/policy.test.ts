@@ -35,7 +35,7 @@ test('only break-glass Admins can sign in with a password while passwords are di
   await policy({ passwords: 'everyone' });
 });
 
-test('users of a domain are led to the provider of the domain', async () => {
+test('users of an e-mail domain are sent to the provider of the domain', async () => {
   await policy({ domains: [{ domain: 'EXAMPLE.com', providerId: sso.providerId }], breakGlass: [adminId] });
   const browser = sso.newBrowser();
   expect((await browser.open(sso.target())).html).toContain('>Continue</button>');
@@ -51,7 +51,7 @@ test('users of a domain are led to the provider of the domain', async () => {
 });
 
 test.each(['device', 'authenticator'])(
-  'users of a domain are led to the provider of the domain, and back to the page %s',
+  'users of an e-mail domain are sent to the provider of the domain, and back to the page %s',
   async (path) => {
     await policy({ domains: [{ domain: 'example.com', providerId: sso.providerId }] });
     const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
@@ -68,7 +68,7 @@ test.each(['device', 'authenticator'])(
   },
 );
 
-test('users of a domain cannot sign in with another provider', async () => {
+test('users of an e-mail domain with its own provider cannot sign in with another provider', async () => {
   const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
   const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, wanted);
   expect((await sso.enter()).code).not.toBeNull();
@@ -80,7 +80,7 @@ test('users of a domain cannot sign in with another provider', async () => {
   await policy({ domains: [] });
 });
 
-test('there are at most 20 providers', async () => {
+test('a service has at most 20 identity providers', async () => {
   const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
   const make = (status: number) => sso.call<{ id: string }>('POST', '/identity-providers', status, wanted);
   const { items } = await sso.call<{ items: unknown[] }>('GET', '/identity-providers', 200);

@@ -25,32 +25,32 @@ describe('a wrong ID token', () => {
     ['the azp of another client', () => ({ aud: ['flagmeter', 'other'], azp: 'other' }), 'audience_mismatch'],
     ['another nonce', () => ({ nonce: 'n'.repeat(43) }), 'nonce_mismatch'],
     ['no nonce', () => ({ nonce: null }), 'id_token_invalid'],
-    ['an expired token', () => ({ iat: seconds() - 400, exp: seconds() - 61 }), 'token_expired'],
-    ['a token that is not valid yet', () => ({ nbf: seconds() + 62 }), 'token_expired'],
-    ['a token from the future', () => ({ iat: seconds() + 62, exp: seconds() + 300 }), 'token_expired'],
-    ['a token from the far future', () => ({ iat: seconds() + 1e9, exp: seconds() + 2e9 }), 'token_expired'],
-    ['a sign-in in the future', () => ({ auth_time: seconds() + 62 }), 'token_expired'],
+    ['an exp in the past', () => ({ iat: seconds() - 400, exp: seconds() - 61 }), 'token_expired'],
+    ['an nbf in the future', () => ({ nbf: seconds() + 62 }), 'token_expired'],
+    ['an iat in the future', () => ({ iat: seconds() + 62, exp: seconds() + 300 }), 'token_expired'],
+    ['an iat in the far future', () => ({ iat: seconds() + 1e9, exp: seconds() + 2e9 }), 'token_expired'],
+    ['an auth_time in the future', () => ({ auth_time: seconds() + 62 }), 'token_expired'],
     ['no exp', () => ({ exp: null }), 'id_token_invalid'],
     ['no subject', () => ({ sub: null }), 'id_token_invalid'],
     ['a list as subject', () => ({ sub: ['ada'] }), 'id_token_invalid'],
     ['a long subject', () => ({ sub: 'a'.repeat(256) }), 'id_token_invalid'],
     ['100 kB of claims', () => ({ groups: ['g'.repeat(100_000)] }), 'claims_invalid'],
     ['1 MB of claims', () => ({ groups: ['g'.repeat(1_000_000)] }), 'provider_document_invalid'],
-  ])('the sign-in is refused: %s', async (_what, claims, reason) => {
+  ])('a sign-in is refused if the ID token has %s', async (_what, claims, reason) => {
     expect(await reasonWhen({ claims: claims() as Behaviour['claims'] })).toBe(reason);
   });
 
-  test('the algorithm none is refused', async () => {
+  test('an ID token with the algorithm none is refused', async () => {
     expect(await reasonWhen({ token: (claims) => new UnsecuredJWT(claims).encode() })).toBe('id_token_invalid');
   });
 
-  test('a signature by the client secret is refused', async () => {
+  test('an ID token signed with the client secret is refused', async () => {
     const token: Behaviour['token'] = (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(clientSecret));
     expect(await reasonWhen({ token })).toBe('id_token_invalid');
   });
 
-  test('a signature by a key that is not published is refused', async () => {
+  test('an ID token signed by a key that is not published is refused', async () => {
     const { privateKey } = await newKey('first');
     const token: Behaviour['token'] = (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'first' }).sign(privateKey);
@@ -59,12 +59,12 @@ describe('a wrong ID token', () => {
 });
 
 describe('a valid ID token', () => {
-  test('clock differences of up to a minute are accepted', async () => {
+  test('an ID token is accepted if the clocks differ by up to a minute', async () => {
     expect(await reasonWhen({ claims: { iat: seconds() - 400, exp: seconds() - 50 } })).toBe('signed in');
     expect(await reasonWhen({ claims: { iat: seconds() + 50, exp: seconds() + 300 } })).toBe('signed in');
   });
 
-  test('a rotated key is accepted once the keys can be read again', async () => {
+  test('a new key of a provider is accepted when the keys may be read again', async () => {
     const second = await newKey('second');
     const rotated: Partial<Behaviour> = {
       keys: [second],
@@ -83,12 +83,12 @@ describe('a valid ID token', () => {
 });
 
 describe("a provider's response", () => {
-  test('a missing iss and the iss of another provider are refused', async () => {
+  test('a response of a provider without iss, or with the iss of another provider, is refused', async () => {
     expect(await reasonWhen({ redirect: { iss: undefined } })).toBe('mixed_up');
     expect(await reasonWhen({ redirect: { iss: 'https://other.example' } })).toBe('mixed_up');
   });
 
-  test('a response is refused at the redirect URI of another provider', async () => {
+  test('a response of a provider is refused at the redirect URI of another provider', async () => {
     const other = await startOwnProvider(() => sso.clock.now());
     const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, {
       name: 'Other',
@@ -104,28 +104,28 @@ describe("a provider's response", () => {
     await other.close();
   });
 
-  test('a browser that has not started the sign-in is refused', async () => {
+  test('a response of a provider is refused in a browser that has not started the sign-in', async () => {
     const callback = await sso.begin(new CookieBrowser());
     const before = sso.provider.requested.length;
     expect(await sso.finish(new CookieBrowser(), callback)).toMatchObject({ code: null, status: 400 });
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  test('a response with another state is refused', async () => {
+  test('a response of a provider with another state is refused', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     callback.searchParams.set('state', `${callback.searchParams.get('state')}x`);
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('the same response is refused a second time', async () => {
+  test('a response of a provider is refused a second time', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     expect((await sso.finish(browser, callback)).code).not.toBeNull();
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('a code that was used before is refused', async () => {
+  test('a code of a provider that was used before is refused', async () => {
     const first = new CookieBrowser();
     const second = new CookieBrowser();
     const used = await sso.begin(first);
@@ -135,14 +135,14 @@ describe("a provider's response", () => {
     expect((await sso.finish(second, callback)).reason).toBe('code_refused');
   });
 
-  test('a response is refused after ten minutes', async () => {
+  test('a response of a provider is refused after ten minutes', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     sso.clock.advance(601_000);
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('an error of the provider refuses the sign-in, and its text is not shown', async () => {
+  test('a sign-in is refused if the provider responds with an error, whose text is not shown', async () => {
     const redirect = { code: undefined, error: 'access_denied', error_description: 'SECRET TEXT' };
     Object.assign(sso.provider.behaviour, { redirect });
     const { reason, html } = await sso.enter();
@@ -166,7 +166,7 @@ describe('a provider', () => {
 
   test.each<[string, Partial<Behaviour>, string]>([
     ['a document of another issuer', { metadata: { issuer: 'https://other.example' } }, 'issuer_mismatch'],
-    ['no endpoints', { metadata: { token_endpoint: 7 } }, 'provider_document_invalid'],
+    ['a document without endpoints', { metadata: { token_endpoint: 7 } }, 'provider_document_invalid'],
     [
       'an endpoint that is a script',
       { metadata: { authorization_endpoint: 'javascript:1' } },
@@ -180,11 +180,11 @@ describe('a provider', () => {
     ],
     ['a document in HTML', { responses: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
     ['a failure', { responses: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
-  ])('the sign-in is refused: %s', async (_what, behaviour, reason) => {
+  ])('a sign-in is refused if the provider responds with %s', async (_what, behaviour, reason) => {
     expect(await reasonAtStart(behaviour)).toBe(reason);
   });
 
-  test('the provider gets no new request for five seconds after a failure', async () => {
+  test('a provider gets no new request for five seconds after a failure', async () => {
     const responses: Behaviour['responses'] = { [document]: (to) => to.writeHead(500).end() };
     await reasonAtStart({ responses });
     const before = sso.provider.requested.length;
@@ -195,7 +195,7 @@ describe('a provider', () => {
   });
 });
 
-test('no secret is in the log', async () => {
+test('the log of a sign-in with a provider contains no secret', async () => {
   const { code } = await sso.enter();
   const log = sso.service.log();
   for (const secret of [clientSecret, code!, 'code-1&', 'access_token', 'eyJ']) expect(log).not.toContain(secret);

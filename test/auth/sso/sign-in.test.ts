@@ -8,7 +8,7 @@ const sso = opened(openSso);
 afterEach(() => sso.provider.reset());
 
 describe('a sign-in with a provider', () => {
-  test('creates the user, and continues to the client', async () => {
+  test('a sign-in with a provider creates the user, and continues to the client', async () => {
     const { code, html, reason } = await sso.enter();
     expect({ code: code !== null, html, reason }).toEqual({ code: true, html: '', reason: undefined });
     const entry = (await sso.audit()).find(({ action }) => action === 'sign-in.succeeded');
@@ -18,7 +18,7 @@ describe('a sign-in with a provider', () => {
   test.each([
     ['authenticator', '', 'Set up two-step verification'],
     ['device', '?user_code=', 'Connect flagmeter command line?'],
-  ])('requires a recent sign-in at the provider, and continues to the page %s', async (path, search, heading) => {
+  ])('a sign-in for the page %s must be recent at the provider', async (path, search, heading) => {
     const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
     const device = await fetch(`${sso.url}/connect/deviceauthorization`, { method: 'POST', body: form });
     const { user_code } = (await device.json()) as { user_code: string };
@@ -41,7 +41,7 @@ describe('a sign-in with a provider', () => {
 
 const secondsAgo = (age: number) => Math.floor(sso.clock.now() / 1000) - age;
 
-/** Makes an API key with a code for the client. It needs a recent sign-in. @returns the status */
+/** Creates an API key with a code for the client, which requires a recent sign-in. @returns the status */
 async function makeKey(code: string | null): Promise<number> {
   const client = { client_id: sso.clientId, redirect_uri: redirectUris.web, code_verifier: verifier };
   const form = new URLSearchParams({ grant_type: 'authorization_code', code: code ?? '', ...client });
@@ -62,7 +62,7 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
     ['the sign-in is not recent if the provider omits the sign-in time', null, 401],
     ['the sign-in is not recent if the user signed in more than 15 minutes ago', 901, 401],
     ['the sign-in is recent if the user signed in within 15 minutes', 890, 201],
-  ])('%s', async (_what, age, status) => {
+  ])('the time of a sign-in at a provider is checked: %s', async (_what, age, status) => {
     const authTime = age === null ? null : secondsAgo(age);
     sso.provider.behaviour.claims = { ...admin, auth_time: authTime };
     const { code } = await sso.enter();
@@ -70,7 +70,7 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
     expect(await makeKey(code)).toBe(status);
   });
 
-  test('a request repeated without max_age does not make the sign-in recent', async () => {
+  test('repeating a request without max_age does not make a sign-in recent', async () => {
     sso.provider.behaviour.claims = { ...admin, auth_time: null };
     const browser = new CookieBrowser();
     expect((await sso.enter(browser, { max_age: '900' })).reason).toBe('authentication_time_missing');
@@ -84,7 +84,7 @@ describe('a sign-in with a maximum age', () => {
     ['a sign-in of that age is accepted', 900, undefined],
     ['a sign-in within the clock tolerance is accepted', 959, undefined],
     ['an older sign-in is refused', 962, 'authenticated_too_long_ago'],
-  ])('%s', async (_what, age, reason) => {
+  ])('the maximum age of a sign-in is checked: %s', async (_what, age, reason) => {
     sso.provider.behaviour.claims = { auth_time: secondsAgo(age) };
     expect((await sso.enter(new CookieBrowser(), { max_age: '900' })).reason).toBe(reason);
     expect(sso.provider.asked.at(-1)?.get('max_age')).toBe('900');
@@ -93,7 +93,7 @@ describe('a sign-in with a maximum age', () => {
   test.each([
     ['authorize', (): string => sso.target({ max_age: '900' }).split('?')[1]!],
     ['authenticator', (): string => ''],
-  ] as const)('a sign-in without a sign-in time is refused for the page %s', async (page, query) => {
+  ] as const)('a sign-in without a sign-in time of the provider is refused for the page %s', async (page, query) => {
     sso.provider.behaviour.claims = { auth_time: null };
     const browser = new CookieBrowser();
     const parameters = new URLSearchParams({ page, query: query() });

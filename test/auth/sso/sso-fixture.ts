@@ -13,9 +13,9 @@ export interface SsoFixture extends SignInFixture {
   readonly teamId: string;
   /** Calls the management API as an API key of the first team. */
   call<T = Record<string, unknown>>(method: string, path: string, status: number, body?: unknown): Promise<T>;
-  /** Calls the management API as the Admin of the first team, who is in the other teams, too. */
+  /** Calls the management API as the Admin of the first team, who is also in the other teams. */
   callAsAdmin: SsoFixture['call'];
-  /** Changes the provider in this service. */
+  /** Changes the settings of the provider in this service. */
   configure(patch: object): Promise<void>;
   /** Starts a sign-in in a browser, up to the return from the provider. @returns the address of the callback */
   begin(browser: CookieBrowser, parameters?: Parameters, id?: string): Promise<URL>;
@@ -32,11 +32,11 @@ export interface EntryResult {
   readonly code: string | null;
   readonly status: number | undefined;
   readonly html: string;
-  /** The code of the reason, if it was refused. */
+  /** The code of the reason, if the sign-in was refused. */
   readonly reason: string | undefined;
 }
 
-/** Starts a service and a provider that it knows. */
+/** Starts a service and a provider that is registered in the service. */
 export async function openSso(settings: object = {}, args: readonly string[] = []): Promise<SsoFixture> {
   const fixture = await openSignIn({ args: ['--issuer-allow-private', ...args] });
   const { service, clock, target } = fixture;

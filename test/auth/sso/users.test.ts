@@ -34,24 +34,24 @@ async function findUser(email: string): Promise<User | undefined> {
 }
 
 describe('a first sign-in', () => {
-  test('creates a user with the claims of the ID token', async () => {
+  test('a first sign-in creates a user with the claims of the ID token', async () => {
     const claims = { sub: 'grace', email: 'grace@corp.example', name: 'Grace Hopper' };
     expect(await enterWith(claims)).toBe('signed in');
     expect(await findUser('grace@corp.example')).toMatchObject({ name: 'Grace Hopper', teams: [sso.teamId] });
   });
 
-  test('creates a user with the claims of the UserInfo endpoint', async () => {
+  test('a first sign-in creates a user with the claims of the UserInfo endpoint', async () => {
     const userInfo = { email: 'alan@corp.example', email_verified: true, given_name: 'Alan', family_name: 'T' };
     expect(await enterWith({ sub: 'alan', email: null, email_verified: null }, {}, userInfo)).toBe('signed in');
     expect(await findUser('alan@corp.example')).toMatchObject({ name: 'Alan T' });
   });
 
-  test('refuses the UserInfo of another user', async () => {
+  test('a first sign-in with the UserInfo of another user is refused', async () => {
     const userInfo = { sub: 'eve', email: 'eve@corp.example', email_verified: true };
     expect(await enterWith({ sub: 'mallory', email: null }, {}, userInfo)).toBe('claims_invalid');
   });
 
-  test('an address from one source is not combined with the confirmation from another source', async () => {
+  test('an e-mail address is not combined with the confirmation from another source', async () => {
     const userInfo = { email: 'admin@corp.example', email_verified: false };
     expect(await enterWith({ sub: 'mallory', email: null, email_verified: true }, {}, userInfo)).toBe(
       'email_unverified',
@@ -67,12 +67,12 @@ describe('a first sign-in', () => {
     ['an address that equals another address in lower case', { email: '\u212aim@corp.example' }, 'email_missing'],
     ['an unverified address', { email_verified: false }, 'email_unverified'],
     ['an address with `email_verified` as text', { email_verified: 'true' }, 'email_unverified'],
-  ])('creates no user: %s', async (_what, claims, reason) => {
+  ])('a first sign-in with %s creates no user', async (_what, claims, reason) => {
     expect(await enterWith({ sub: 'nobody', email: 'nobody@corp.example', ...claims })).toBe(reason);
     expect(await findUser('nobody@corp.example')).toBeUndefined();
   });
 
-  test('names a user by the address if the name is a list or changes the direction of text', async () => {
+  test('a user is named after the e-mail address if the name is a list or changes the direction of text', async () => {
     for (const [sub, name] of [
       ['n1', ['Ada', 'Eve']],
       ['n2', 'A\u202eda'],
@@ -83,7 +83,7 @@ describe('a first sign-in', () => {
     }
   });
 
-  test('an unknown user is refused if users are not created', async () => {
+  test('an unknown user is refused if the provider does not create users', async () => {
     const settings = { createUsers: false };
     expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, settings)).toBe('user_unknown');
     expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { ...settings, linkByEmail: true })).toBe(
@@ -107,16 +107,16 @@ describe('a first sign-in', () => {
 describe('the address of an existing user', () => {
   const { email } = { email: 'ADA@example.COM' };
 
-  test('the address is linked only if the provider allows it', async () => {
+  test('the address of an existing user is linked only if the provider allows it', async () => {
     expect(await enterWith({ sub: 'a1', email })).toBe('email_taken');
   });
 
-  test('an unverified address is not linked', async () => {
+  test('an unverified address is not linked to an existing user', async () => {
     for (const email_verified of [false, 'true', 1, null, [true]])
       expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe('email_unverified');
   });
 
-  test('the address is linked to one account of the provider, ignoring case', async () => {
+  test('the address of a user is linked to only one account of a provider, ignoring case', async () => {
     const linking = { linkByEmail: true };
     expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
     expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');
@@ -126,14 +126,14 @@ describe('the address of an existing user', () => {
     expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
   });
 
-  test('an invited user is linked, which ends the invitation', async () => {
+  test('linking an account to an invited user ends the invitation', async () => {
     const email = 'lin@corp.example';
     await sso.call('POST', '/users', 201, { email, name: 'Lin' });
     expect(await enterWith({ sub: 'lin', email }, { linkByEmail: true })).toBe('signed in');
     expect(await findUser(email)).toMatchObject({ invitation: null });
   });
 
-  test('the link stays if the address changes at the provider', async () => {
+  test('an account stays linked if its address changes at the provider', async () => {
     expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe('signed in');
     expect(await findUser('other@corp.example')).toBeUndefined();
   });
@@ -143,7 +143,7 @@ describe('a rule for a claim', () => {
   const rule = (value: string, role: string, claim = 'groups') => ({ claim, value, team: others.id, role });
   const claims = { sub: 'lin', email: 'lin@corp.example' };
 
-  test('the rule gives, changes and removes a role in a team', async () => {
+  test('a claim rule grants, changes and removes a role in a team', async () => {
     const claimRules = [rule('devs', 'User'), rule('leads', 'Admin')];
     await enterWith({ ...claims, groups: ['devs', 'x'] }, { claimRules });
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
@@ -159,7 +159,7 @@ describe('a rule for a claim', () => {
     ['a number', { groups: 7 }],
     ['a claim on a path', { realm: { roles: ['devs'] } }],
     ['a claim of the UserInfo endpoint', {}],
-  ])('matches %s', async (_what, more) => {
+  ])('a claim rule matches %s', async (_what, more) => {
     const claimRules = [rule('devs', 'User'), rule('7', 'User'), rule('devs', 'User', 'realm.roles')];
     const userInfo = Object.keys(more).length === 0 ? { groups: ['devs'] } : {};
     await enterWith({ ...claims, ...more }, { claimRules }, userInfo);
@@ -168,13 +168,13 @@ describe('a rule for a claim', () => {
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('a claim that is an object, or a property that every object has, does not match', async () => {
+  test('a claim rule does not match an object, or a property that every object has', async () => {
     const claimRules = [rule('devs', 'User'), rule('[object Object]', 'User'), rule('x', 'User', '__proto__.y')];
     await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('a user whose last team is removed is deleted', async () => {
+  test('a user who loses the last team because of a claim rule is deleted', async () => {
     const settings = { defaultTeam: null, claimRules: [{ ...rule('devs', 'User'), team: sso.teamId }] };
     const mary = { sub: 'mary', email: 'mary@corp.example' };
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');

@@ -1,6 +1,6 @@
 import { TOTP } from 'otpauth';
 
-/** The field of the page that sets up an authenticator app: the key for the app, and a code by the service. */
+/** Reads a field of the page that sets up an authenticator app: the key of the app, and its HMAC. */
 export function secretField(html: string): string {
   return /name="secret" value="([A-Z2-7]{32}\.[\w-]{43})"/.exec(html)?.[1] ?? '';
 }
@@ -9,7 +9,7 @@ export function appKeyIn(field: string): string {
   return field.split('.')[0] ?? '';
 }
 
-/** The code that an app with that key shows. @param at Unix ms */
+/** The code that an app with the key of this field shows. @param at Unix ms */
 export function appCode(field: string, at: number): string {
   return TOTP.generate({ secret: new TOTP({ secret: appKeyIn(field) }).secret, timestamp: at });
 }

@@ -6,13 +6,13 @@ import { onTestFinished } from 'vitest';
 /** An issuer of workload tokens: an HTTP server with a discovery document and a key set. */
 export interface Issuer {
   readonly url: string;
-  /** The requests so far. */
+  /** The paths of the requests so far. */
   readonly requests: string[];
   /** Replaces the signing key. */
   rotate(kid: string): void;
   /** Responses by path, in place of the correct responses: a status, or JSON. */
   readonly responses: Map<string, number | object>;
-  /** @param header replaces the usual members; `key` and its `alg` sign */
+  /** @param header members that replace the usual members @param key signs the token */
   sign(claims: JWTPayload, header?: object, key?: KeyObject | Uint8Array): Promise<string>;
 }
 

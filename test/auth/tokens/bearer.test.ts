@@ -11,7 +11,7 @@ interface BearerFixture extends AuthFixture {
   readonly client: Client;
   /** A valid token. */
   readonly token: string;
-  /** The claims about its holder. */
+  /** The claims about the holder of the token. */
   readonly subject: Subject;
   check(authorization?: string): Promise<AccessClaims>;
 }
@@ -52,7 +52,7 @@ async function expectRefused(checked: unknown, challenge = 'Bearer error="invali
 describe('a token of another store', () => {
   const reason = 'The token was signed with a key that this server does not have';
 
-  test('the rejection describes the reason, and is counted', async () => {
+  test('the rejection of a token of another store describes the reason, and is counted', async () => {
     const { settings, subject, check, clock } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const token = await issueAccessToken({ ...settings, keys }, subject);
@@ -86,7 +86,7 @@ describe('a token of another store', () => {
 });
 
 describe('a valid token', () => {
-  test('the scheme is accepted in any case', async () => {
+  test('the scheme Bearer is accepted in any case', async () => {
     const { check, token, client, team } = await openBearerFixture();
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const claims = await check(`${scheme} ${token}`);
@@ -108,7 +108,7 @@ describe('a valid token', () => {
     await expectRefused(check(`Bearer ${token}`));
   });
 
-  test('an older signing key is accepted while it is published', async () => {
+  test('a token of an older signing key is accepted while the key is published', async () => {
     const { settings, signingKey, token, clock } = await openBearerFixture();
     clock.advance(1000);
     const newer = await newSigningKey(clock.now());
@@ -136,7 +136,7 @@ describe('a token with a good signature', () => {
     ['no scope', { scope: '' }],
     ['an unknown subject', { sub: 'user_nobody' }],
     ['an unknown client', { sub: 'client_nobody', client_id: 'client_nobody' }],
-  ])('a token with %s is refused', async (_, other) => {
+  ])('an access token with %s is refused', async (_, other) => {
     const { check, settings, subject } = await openBearerFixture();
     await expectRefused(check(`Bearer ${await issueAccessToken(settings, { ...subject, ...other })}`));
   });
@@ -152,12 +152,12 @@ test.each([
   await expectRefused(check(`Bearer ${token}`));
 });
 
-test('random bytes are rejected', async () => {
+test('random bytes are rejected as a token', async () => {
   const { check } = await openBearerFixture();
   const token = randomBytes(200).toString('latin1');
   await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(UnauthorizedError);
 });
 
-test('a store without keys cannot sign tokens', () => {
+test('a store without signing keys cannot sign tokens', () => {
   expect(() => openSigningKeys([])).toThrow('Cannot sign tokens');
 });

@@ -10,7 +10,7 @@ const noStore = { 'cache-control': 'no-store', 'content-type': 'application/json
 const notValid = { status: 400, json: { error: 'invalid_grant', error_description: 'The code is not valid' } };
 
 describe('the exchange of a valid code', () => {
-  test('returns an access token, a refresh token and an ID token', async () => {
+  test('the exchange of a code returns an access token, a refresh token and an ID token', async () => {
     const { code, exchange, call, user, shop, clock } = await openSessionFixture();
     const response = await exchange(await code({ nonce: 'n-0S6_WzA2Mj' }));
     expect(response).toMatchObject({ status: 200, headers: noStore });
@@ -48,12 +48,12 @@ describe('the exchange of a valid code', () => {
     });
   });
 
-  test('includes the e-mail address in the ID token only with the scope email', async () => {
+  test('the ID token includes the e-mail address only with the scope email', async () => {
     const { tokens } = await openSessionFixture();
     expect(decodeJwt((await tokens({ scope: 'openid flagmeter' })).id_token)).not.toHaveProperty('email');
   });
 
-  test('returns a token that the API rejects without its scope', async () => {
+  test('the API rejects a token without the scope of the API', async () => {
     const { tokens, call } = await openSessionFixture();
     expect(await call((await tokens({ scope: 'openid' })).access_token)).toBe(401);
   });
@@ -75,7 +75,7 @@ describe('the exchange of a valid code', () => {
 });
 
 describe('an authorization code', () => {
-  test('a replay ends the session that the code started', async () => {
+  test('the replay of a code ends the session that the code started', async () => {
     const { code, exchange, refresh, call, audited, user } = await openSessionFixture();
     const text = await code();
     const { json: tokens } = await exchange(text);
@@ -88,7 +88,7 @@ describe('an authorization code', () => {
     ]);
   });
 
-  test('a replay by another client, after a restart or after a refresh ends the session', async () => {
+  test('the replay of a code by another client, after a restart or after a refresh ends the session', async () => {
     const before = await openSessionFixture();
     const text = await before.code();
     const { json: tokens } = await before.exchange(text);
@@ -100,7 +100,7 @@ describe('an authorization code', () => {
     expect(await refresh(refreshed.refresh_token)).toMatchObject({ status: 400 });
   });
 
-  test('exactly one of two concurrent requests can exchange a code', async () => {
+  test('exactly one of several concurrent requests can exchange a code', async () => {
     const { code, exchange } = await openSessionFixture();
     const text = await code();
     const responses = await Promise.all([exchange(text), exchange(text), exchange(text)]);
@@ -111,20 +111,20 @@ describe('an authorization code', () => {
 describe('the binding of a code', () => {
   const other = 'w'.repeat(43);
   test.each<[string, (fixture: SessionFixture) => Record<string, string>]>([
-    ['its client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
-    ['its redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
-    ['the case of its redirect URI', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
-    ['the verifier of its challenge', () => ({ code_verifier: other })],
-    ['the whole verifier', () => ({ code_verifier: `${verifier}v` })],
-    ['its text', () => ({ code: 'unknown' })],
-  ])('the exchange checks %s, and a failed exchange does not use up the code', async (_, wrong) => {
+    ['the client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
+    ['the redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
+    ['the case of the redirect URI', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
+    ['the PKCE verifier', () => ({ code_verifier: other })],
+    ['the end of the PKCE verifier', () => ({ code_verifier: `${verifier}v` })],
+    ['the text of the code', () => ({ code: 'unknown' })],
+  ])('the exchange of a code checks %s, and a failed exchange does not use up the code', async (_, wrong) => {
     const fixture = await openSessionFixture();
     const text = await fixture.code();
     expect(await fixture.exchange(text, wrong(fixture))).toMatchObject(notValid);
     expect(await fixture.exchange(text)).toMatchObject({ status: 200 });
   });
 
-  test('an incomplete challenge is refused', async () => {
+  test('a code with an incomplete PKCE challenge is refused', async () => {
     const { code, exchange } = await openSessionFixture();
     for (const challenge of ['', 'AAAA']) expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
   });
@@ -138,7 +138,7 @@ describe('a code that cannot be exchanged', () => {
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('a user who is not in the team of the client is refused', async () => {
+  test('the code of a user who is not in the team of the client is refused', async () => {
     const { code, exchange, directory, signIn } = await openSessionFixture();
     const team = await createTeam(directory, 'Other');
     const outsider = await createUser(directory, {
@@ -174,7 +174,7 @@ describe('a code that cannot be exchanged', () => {
     expect(await exchange(text)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  test('the exchange responds with 503 while the store accepts no writes, and keeps the code', async () => {
+  test('the exchange of a code responds with 503 while the store accepts no writes, and keeps the code', async () => {
     const { code, exchange, health } = await openSessionFixture();
     const text = await code();
     health.ready = false;
@@ -194,7 +194,7 @@ describe('a code that cannot be exchanged', () => {
     ['code_verifier', 'v'.repeat(42)],
     ['code_verifier', 'v'.repeat(129)],
     ['code_verifier', `${'v'.repeat(43)}+`],
-  ])('the exchange is refused if %s is %j', async (name, value) => {
+  ])('the exchange of a code is refused if %s is %j', async (name, value) => {
     const { code, exchange } = await openSessionFixture();
     expect(await exchange(await code(), { [name]: value })).toMatchObject({
       status: 400,
@@ -221,7 +221,7 @@ describe('POST /connect/token', () => {
     }
   });
 
-  test('gives a sign-in client no token without a user', async () => {
+  test('a sign-in client gets no token without a user', async () => {
     const { post, credentials, shop, app } = await openSessionFixture();
     for (const client of [shop, app]) {
       const form = { grant_type: 'client_credentials', scope: 'openid flagmeter', ...credentials(client) };
@@ -229,7 +229,7 @@ describe('POST /connect/token', () => {
     }
   });
 
-  test('requires the secret of a confidential client, and no secret of a public client', async () => {
+  test('a code exchange requires the secret of a confidential client, and rejects a secret of a public client', async () => {
     const { code, exchange, shop, app } = await openSessionFixture();
     const refused = { status: 401, json: { error: 'invalid_client' } };
     const alone = { client_id: shop.client.clientId, client_secret: '' };

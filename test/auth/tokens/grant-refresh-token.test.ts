@@ -14,7 +14,7 @@ const refused = {
 };
 
 describe('a refresh', () => {
-  test('returns new tokens, and the old access token is rejected from the next request on', async () => {
+  test('a refresh returns new tokens, and the old access token is rejected from the next request on', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     expect(await call(old.access_token)).toBe(200);
@@ -26,7 +26,7 @@ describe('a refresh', () => {
     expect(response.json.refresh_token).not.toBe(old.refresh_token);
   });
 
-  test('keeps the session and the sign-in time, and omits the nonce', async () => {
+  test('a refresh keeps the session and the sign-in time, and omits the nonce', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const old = await tokens({ nonce: 'once' });
     clock.advance(1000);
@@ -36,7 +36,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)['sid']).toBe(decodeJwt(old.access_token)['sid']);
   });
 
-  test('works after a restart', async () => {
+  test('a refresh works after a restart', async () => {
     const before = await openSessionFixture();
     const old = await before.tokens();
     const { json } = await before.refresh(old.refresh_token);
@@ -46,7 +46,7 @@ describe('a refresh', () => {
     expect(await refresh(json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('returns the current data of the user', async () => {
+  test('a refresh returns the current data of the user', async () => {
     const { tokens, refresh, directory, user } = await openSessionFixture();
     const old = await tokens();
     await patchUser(directory, user.id, { name: 'Ada L.', email: 'lovelace@example.com' });
@@ -54,7 +54,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)).toMatchObject({ name: 'Ada L.', email: 'lovelace@example.com' });
   });
 
-  test("names only the client's team, not the user's other teams", async () => {
+  test('a refreshed token contains only the team of the client, not the other teams of the user', async () => {
     const { tokens, refresh, directory, user, team } = await openSessionFixture();
     const { refresh_token } = await tokens();
     const second = await createTeam(directory, 'Second');
@@ -80,7 +80,7 @@ describe('a refresh', () => {
   test.each([
     [30 * dayMs - 1, 200],
     [30 * dayMs, 400],
-  ])('a token that was unused for %i ms gets the status %i', async (ms, status) => {
+  ])('a refresh token that was unused for %i ms gets the status %i', async (ms, status) => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const { refresh_token } = await tokens();
     clock.advance(ms);
@@ -89,7 +89,7 @@ describe('a refresh', () => {
 });
 
 describe('a reused refresh token', () => {
-  test('reuse ends the session and the current tokens', async () => {
+  test('the reuse of a refresh token ends the session and its current tokens', async () => {
     const { tokens, refresh, call, audited, user } = await openSessionFixture();
     const old = await tokens();
     const { json: current } = await refresh(old.refresh_token);
@@ -100,7 +100,7 @@ describe('a reused refresh token', () => {
     expect(audited('refresh-token.reused')).toMatchObject([{ target: { type: 'user', id: user.id } }]);
   });
 
-  test('reuse after a restart ends the session, which remains ended after another restart', async () => {
+  test('the reuse of a refresh token after a restart ends the session permanently', async () => {
     const first = await openSessionFixture();
     const old = await first.tokens();
     const { json: current } = await first.refresh(old.refresh_token);
@@ -119,7 +119,7 @@ describe('a reused refresh token', () => {
     expect(await refresh(text)).toMatchObject(refused);
   });
 
-  test('other sessions of the user do not end', async () => {
+  test('the reuse of a refresh token does not end other sessions of the user', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     const other = await tokens();
@@ -138,7 +138,7 @@ test('exactly one of several concurrent refreshes succeeds', async () => {
 });
 
 describe('the scope of a refresh', () => {
-  test('the scope can be narrower than the grant, and the next refresh can request the full grant', async () => {
+  test('a refresh can request a part of the scope, and the next refresh can request the full scope', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     const { json: less } = await refresh(old.refresh_token, { scope: 'flagmeter' });
@@ -151,7 +151,7 @@ describe('the scope of a refresh', () => {
   });
 
   test.each(['openid email flagmeter more', 'admin', ' '])(
-    'the scope %j is refused, and the token remains usable',
+    'a refresh with the scope %j is refused, and the refresh token remains usable',
     async (scope) => {
       const { tokens, refresh, call } = await openSessionFixture();
       const { refresh_token, access_token } = await tokens();
@@ -164,21 +164,21 @@ describe('the scope of a refresh', () => {
 
 describe('a refresh token that cannot be used', () => {
   test.each(['unknown', 'fm_refresh_', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`, 'a.b.c'])(
-    'the token %j is refused',
+    'the unknown refresh token %j is refused',
     async (text) => {
       const { refresh } = await openSessionFixture();
       expect(await refresh(text)).toMatchObject(refused);
     },
   );
 
-  test('another client is refused, and the session remains valid', async () => {
+  test('a refresh by another client is refused, and the session remains valid', async () => {
     const { tokens, refresh, credentials, app } = await openSessionFixture();
     const { refresh_token } = await tokens();
     expect(await refresh(refresh_token, { client_secret: '', ...credentials(app) })).toMatchObject(refused);
     expect(await refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('a missing token is refused', async () => {
+  test('a refresh without a refresh token is refused', async () => {
     const { refresh } = await openSessionFixture();
     expect(await refresh('')).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
   });

@@ -24,7 +24,7 @@ async function fetchIdToken(page: Page): Promise<string> {
   return ((await response.json()) as { id_token: string }).id_token;
 }
 
-test('an ID token hint requests a sign-in of its user', async () => {
+test('a request with an ID token hint requires a sign-in of the user of the hint', async () => {
   const browser = fixture.newBrowser();
   const id_token_hint = await fetchIdToken(await fixture.signIn(browser));
   readCode(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
@@ -39,7 +39,7 @@ test('an ID token hint requests a sign-in of its user', async () => {
   }
 });
 
-test('only the user of the hint gets a code, even if another user signs in', async () => {
+test('a request with an ID token hint gets no code for another user', async () => {
   const id_token_hint = await fetchIdToken(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
@@ -48,7 +48,7 @@ test('only the user of the hint gets a code, even if another user signs in', asy
   const page = await fixture.signIn(browser, request, fixture.outsider);
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
-  // The user is still signed in for a request that names this user.
+  // The user is signed in, so a request without a hint gets a code.
   readCode(await browser.open(fixture.target({ client_id, redirect_uri })));
   readCode(await fixture.signIn(fixture.newBrowser(), request));
   readCode(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));

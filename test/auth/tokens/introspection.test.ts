@@ -16,7 +16,7 @@ async function createKey({ addClient }: SessionFixture, teamId?: string): Promis
 }
 
 describe('a valid access token', () => {
-  test('the client of the token gets its claims', async () => {
+  test('the client of an access token gets the claims of the token', async () => {
     const fixture = await openSessionFixture();
     const { user, shop } = fixture;
     const { access_token } = await fixture.tokens();
@@ -38,7 +38,7 @@ describe('a valid access token', () => {
     });
   });
 
-  test("an API key of one of the user's teams gets the claims", async () => {
+  test('an API key of a team of the user gets the claims of an access token', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const response = await introspect(fixture, access_token, await createKey(fixture));
@@ -64,7 +64,7 @@ describe('an invalid token', () => {
       (fixture, token) => fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
     ],
     ['of a deleted user', ({ directory, user }) => directory.change((tx) => tx.remove('users', user.id))],
-  ])('the response reports only that the token is inactive if it is %s', async (_, end) => {
+  ])('introspection reports only that a token is inactive if the token is %s', async (_, end) => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     expect((await introspect(fixture, access_token)).json).toMatchObject({ active: true });
@@ -75,20 +75,20 @@ describe('an invalid token', () => {
   });
 
   test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-    'the response reports only that the token is inactive: %s',
+    'introspection reports only that an unknown token is inactive: %s',
     async (token) => {
       expect(await introspect(await openSessionFixture(), token)).toMatchObject(inactive);
     },
   );
 
-  test('the response reports only that an ID token is inactive', async () => {
+  test('introspection reports only that an ID token is inactive', async () => {
     const fixture = await openSessionFixture();
     expect(await introspect(fixture, (await fixture.tokens()).id_token)).toMatchObject(inactive);
   });
 });
 
 describe('a refresh token', () => {
-  test('the client sees that the current refresh token is active', async () => {
+  test('introspection reports to the client that its current refresh token is active', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await introspect(fixture, refresh_token);
@@ -102,17 +102,17 @@ describe('a refresh token', () => {
     });
     const next = await fixture.refresh(refresh_token);
     expect(await introspect(fixture, refresh_token)).toMatchObject(inactive);
-    // Introspection does not spend the token.
+    // Introspection does not use up the token.
     expect(await fixture.refresh(next.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('another client does not see the token', async () => {
+  test('introspection reports to another client that a refresh token is inactive', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     expect(await introspect(fixture, refresh_token, await createKey(fixture))).toMatchObject(inactive);
   });
 
-  test('an expired refresh token is inactive', async () => {
+  test('introspection reports that an expired refresh token is inactive', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     fixture.clock.advance(30 * 24 * 3_600_000);
@@ -123,7 +123,7 @@ describe('a refresh token', () => {
 describe('POST /connect/introspect', () => {
   const refused = { status: 401, json: { error: 'invalid_client' }, headers: { 'cache-control': 'no-store' } };
 
-  test('refuses a public client', async () => {
+  test('introspection refuses a public client', async () => {
     const fixture = await openSessionFixture();
     const { app } = fixture;
     const { access_token } = await fixture.tokens({}, app);
@@ -132,13 +132,13 @@ describe('POST /connect/introspect', () => {
   });
 
   test.each([{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }])(
-    'refuses a client with wrong credentials: %j',
+    'introspection refuses a client with wrong credentials: %j',
     async (sent) => {
       expect(await introspect(await openSessionFixture(), 'x', sent)).toMatchObject(refused);
     },
   );
 
-  test('refuses a form without a token', async () => {
+  test('introspection refuses a form without a token', async () => {
     expect(await introspect(await openSessionFixture(), '')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request' },

@@ -24,7 +24,7 @@ function encode(value: unknown): string {
 }
 
 describe('a valid token', () => {
-  test('the token is rejected from the next request on', async () => {
+  test('an invalidated token is rejected from the next request on', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     expect(await fixture.call(token)).toBe(200);
@@ -37,14 +37,14 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('the token is rejected whether or not it was used before', async () => {
+  test('an invalidated token is rejected even if it was not used before', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     expect(await invalidate(fixture, `bearer ${token}`)).toMatchObject({ status: 200 });
     expect(await fixture.call(token)).toBe(401);
   });
 
-  test('the token is still rejected after a restart', async () => {
+  test('an invalidated token is still rejected after a restart', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -53,7 +53,7 @@ describe('a valid token', () => {
     expect(await invalidate(again, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('another encoding of the token is still rejected', async () => {
+  test('another encoding of an invalidated token is rejected, too', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -67,7 +67,7 @@ describe('a valid token', () => {
     for (const text of [`${token}=`, `${token}A`]) expect(await fixture.call(text)).toBe(401);
   });
 
-  test('the equivalent signature (r, n − s) is still rejected', async () => {
+  test('an invalidated token with the equivalent signature (r, n − s) is rejected, too', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const [header, payload, signature = ''] = token.split('.');
@@ -81,7 +81,7 @@ describe('a valid token', () => {
     expect([await fixture.call(text), await fixture.call(token)]).toEqual([401, 401]);
   });
 
-  test('the session and the refresh token end, too', async () => {
+  test('the invalidation of a token also ends its session and its refresh token', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const other = await fixture.tokens();
@@ -99,7 +99,7 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${access_token}`)).toMatchObject({ status: 200 });
   });
 
-  test('the token remains valid if the store rejects the write', async () => {
+  test('a token remains valid if the store rejects its invalidation', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     fixture.health.ready = false;
@@ -109,7 +109,7 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 200 });
   });
 
-  test('one of many concurrent requests invalidates the token, with one audit log entry', async () => {
+  test('only one of many concurrent requests invalidates a token, with one audit log entry', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const responses = await Promise.all([1, 2, 3].map(() => invalidate(fixture, `Bearer ${token}`)));
@@ -121,7 +121,7 @@ describe('a valid token', () => {
 
 describe('a response of 401', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc'])(
-    'a request without a bearer token is rejected: %j',
+    'an invalidation without a bearer token is rejected: %j',
     async (authorization) => {
       const response = await invalidate(await openSessionFixture(), authorization);
       expect(response).toMatchObject({ status: 401, headers: { ...headers, 'www-authenticate': 'Bearer' } });
@@ -152,14 +152,14 @@ describe('a response of 401', () => {
     });
   });
 
-  test('the token of a deleted API key is rejected', async () => {
+  test('the invalidation of a token of a deleted API key is rejected', async () => {
     const fixture = await openSessionFixture();
     const { token, clientId } = await clientToken(fixture);
     await deleteApiKey(fixture.directory, fixture.team.id, clientId);
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('an ID token is rejected', async () => {
+  test('the invalidation of an ID token is rejected', async () => {
     const fixture = await openSessionFixture();
     const { id_token } = await fixture.tokens();
     expect(await invalidate(fixture, `Bearer ${id_token}`)).toMatchObject({ status: 401 });
@@ -167,7 +167,7 @@ describe('a response of 401', () => {
 });
 
 test.each(['abc', 'a.b', 'a.b.c', '..', 'a.b.c.d', `${encode({ alg: 'ES256' })}.${encode([])}.x`])(
-  'a malformed JWT gets 400: %s',
+  'the invalidation of the malformed JWT %s gets the status 400',
   async (token) => {
     const response = await invalidate(await openSessionFixture(), `Bearer ${token}`);
     expect(response).toMatchObject({ status: 400, headers });

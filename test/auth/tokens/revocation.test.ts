@@ -23,7 +23,7 @@ describe('POST /connect/revocation', () => {
     },
   );
 
-  test('revokes a spent refresh token and ends its session', async () => {
+  test('revokes a refresh token that was already used, and ends its session', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await fixture.refresh(refresh_token);
@@ -59,7 +59,7 @@ describe('POST /connect/revocation', () => {
     expect(await fixture.call(access_token)).toBe(401);
   });
 
-  test('accepts the same token twice', async () => {
+  test('a token can be revoked twice', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     for (const token of [refresh_token, refresh_token, access_token, access_token])
@@ -68,14 +68,14 @@ describe('POST /connect/revocation', () => {
 });
 
 test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-  'an unknown token gets the same response as a valid token: %s',
+  'the revocation of the unknown token %s gets the same response as of a valid token',
   async (token) => {
     expect(await revoke(await openSessionFixture(), token)).toMatchObject(done);
   },
 );
 
 describe('a revocation', () => {
-  test('a token of another client is refused, and stays valid', async () => {
+  test('the revocation of a token of another client is refused, and the token stays valid', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const sent = { client_secret: '', ...fixture.credentials(fixture.app) };
@@ -85,7 +85,7 @@ describe('a revocation', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('a client that fails to authenticate is refused', async () => {
+  test('a client that fails to authenticate cannot revoke a token', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     for (const sent of [{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }]) {
@@ -98,7 +98,7 @@ describe('a revocation', () => {
     expect(await fixture.call(access_token)).toBe(200);
   });
 
-  test('a request without a token is refused', async () => {
+  test('a revocation without a token is refused', async () => {
     expect(await revoke(await openSessionFixture(), '')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request' },

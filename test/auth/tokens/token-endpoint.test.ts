@@ -32,7 +32,7 @@ function basic(id: string, secret: string): { authorization: string } {
 }
 
 describe('a client with its credentials', () => {
-  test('the client gets a token that the JWKS verifies', async () => {
+  test('a client gets a token that the keys in the JWKS verify', async () => {
     const { dispatch, credentials, clock, team } = await openEndpoint();
     const response = await ask(dispatch, { grant_type: 'client_credentials', scope: bothScopes, ...credentials });
     expect(response.status).toBe(200);
@@ -65,7 +65,7 @@ describe('a client with its credentials', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid });
   });
 
-  test('HTTP Basic can contain form-encoded credentials', async () => {
+  test('a client can send form-encoded credentials with HTTP Basic', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const encodedId = credentials.client_id.replaceAll('_', '%5F');
     const form = { grant_type: 'client_credentials', scope: 'flagmeter openid' };
@@ -79,7 +79,7 @@ describe('a client with its credentials', () => {
     expect(named.status).toBe(200);
   });
 
-  test('the client never gets the same token twice', async () => {
+  test('a client never gets the same token twice', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials };
     const responses = await Promise.all([ask(dispatch, form), ask(dispatch, form)]);
@@ -89,11 +89,11 @@ describe('a client with its credentials', () => {
   test.each([
     ['no scope', {}],
     ['an empty scope', { scope: '' }],
-    ['openid alone', { scope: 'openid' }],
-    ['the service alone', { scope: 'flagmeter' }],
+    ['only the scope openid', { scope: 'openid' }],
+    ['only the scope of the service', { scope: 'flagmeter' }],
     ['an additional scope', { scope: `${bothScopes} email` }],
     ['a scope in another case', { scope: 'openid Flagmeter' }],
-  ])('the request is refused for %s', async (_, scope) => {
+  ])('a token request with %s is refused', async (_, scope) => {
     const { dispatch, credentials } = await openEndpoint();
     const response = await ask(dispatch, { grant_type: 'client_credentials', ...credentials, ...scope });
     expect(response).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
@@ -104,7 +104,7 @@ describe('a client with its credentials', () => {
 describe('a client that fails to authenticate', () => {
   const form = { grant_type: 'client_credentials', scope: bothScopes };
 
-  test('an unknown id and a wrong secret get the same response', async () => {
+  test('an unknown client id and a wrong secret get the same response', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const wrong = await ask(dispatch, { ...form, ...credentials, client_secret: 'wrong' });
     const unknown = await ask(dispatch, { ...form, ...credentials, client_id: 'nobody' });
@@ -119,7 +119,7 @@ describe('a client that fails to authenticate', () => {
     ['broken escapes', basic('%zz', '%')],
     ['no base64', { authorization: 'Basic !' }],
     ['another scheme', { authorization: 'Bearer abc' }],
-  ])('a client that used the header gets a challenge: %s', async (_, headers) => {
+  ])('a client that fails to authenticate with the header gets a challenge: %s', async (_, headers) => {
     const { dispatch } = await openEndpoint();
     const response = await ask(dispatch, form, headers);
     expect(response).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
@@ -127,7 +127,7 @@ describe('a client that fails to authenticate', () => {
   });
 
   test.each([{}, { client_id: 'x' }, { client_secret: 'x' }, { client_id: '', client_secret: '' }])(
-    'a form with only %j is refused',
+    'a token request with only the credentials %j is refused',
     async (given) => {
       const { dispatch } = await openEndpoint();
       expect(await ask(dispatch, { ...form, ...given })).toMatchObject({
@@ -158,14 +158,14 @@ describe('an unusual token request', () => {
     ['JSON', '{}', { 'content-type': 'application/json' }, 400, 'invalid_request'],
     ['no content type', grant, { 'content-type': '' }, 400, 'invalid_request'],
     ['a body that is too large', `${grant}&x=${'x'.repeat(20_000)}`, {}, 413, 'invalid_request'],
-  ])('the request is refused: %s', async (_, body, headers, status, error) => {
+  ])('an unusual token request with %s is refused', async (_, body, headers, status, error) => {
     const { dispatch } = await openEndpoint();
     const response = await ask(dispatch, body, headers);
     expect(response).toMatchObject({ status, json: { error, error_description: expect.any(String) } });
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
   });
 
-  test('a charset in the content type and unknown parameters are accepted', async () => {
+  test('a token request can have a charset in the content type, and unknown parameters', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials, audience: 'x' };
     const type = 'Application/X-WWW-Form-Urlencoded; charset=utf-8';

@@ -16,7 +16,7 @@ const subject = 'repo:shop/checkout:ref:refs/heads/main';
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const jwtType = 'urn:ietf:params:oauth:token-type:jwt';
 
-/** An API key that trusts an issuer, and exchanges of its tokens. */
+/** Creates an API key that trusts an issuer, and functions that exchange tokens of the issuer. */
 async function open(more: Partial<WantedTrust> = {}) {
   const fixture = await openAuthFixture();
   const { directory, team, clock } = fixture;
@@ -59,7 +59,7 @@ async function open(more: Partial<WantedTrust> = {}) {
 }
 
 describe('a workload token', () => {
-  test('the access token lasts 15 minutes, whatever the lifetime of the workload token', async () => {
+  test('an exchanged access token lasts 15 minutes, whatever the lifetime of the workload token', async () => {
     const { exchanged, sign, apiKey, settings, directory, clock } = await open();
     const response = await exchanged(await sign({ exp: Math.floor(clock.now() / 1000) + 5 }));
     expect(response).toMatchObject({
@@ -80,7 +80,7 @@ describe('a workload token', () => {
     expect(directory.apiKeys.get(apiKey.clientId)).toMatchObject({ lastSubject: subject });
   });
 
-  test('an ID token and several audiences are accepted', async () => {
+  test('an ID token with several audiences can be exchanged', async () => {
     const { exchanged, sign } = await open();
     const token = await sign({ aud: ['https://other.example', 'https://flags.example'] });
     const type = { subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' };
@@ -106,7 +106,7 @@ describe('a workload token', () => {
     ['a token that never expires', { exp: undefined as never }, 'exp'],
     ['a token that is not valid yet', { nbf: at(61) }, 'nbf'],
     ['a token from the future', { iat: at(61) }, 'iat'],
-  ])('the refusal names the reason: %s', async (_name, changed, reason) => {
+  ])('the refusal of a workload token names the reason: %s', async (_name, changed, reason) => {
     const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
     const needsOwner = reason !== 'repository_owner_id';
     const response = await exchanged(await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }));
@@ -116,7 +116,7 @@ describe('a workload token', () => {
     expect(directory.findLastUse(apiKey)).toBeUndefined();
   });
 
-  test('forged, unsigned, huge and malformed tokens are refused, with few requests to the issuer', async () => {
+  test('forged, unsigned, huge and malformed workload tokens are refused, with few requests to the issuer', async () => {
     const { exchanged, sign, claims, issuer } = await open();
     const other = getKey('other').privateKey;
     const none = [{ alg: 'none' }, claims()].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
@@ -162,7 +162,7 @@ describe('a workload token', () => {
 });
 
 describe('the keys of an issuer', () => {
-  test('the keys are read once for many tokens, and again for a new key', async () => {
+  test('the keys of an issuer are read once for many tokens, and again for a new key', async () => {
     const { exchanged, sign, issuer, clock } = await open();
     const tokens = await Promise.all([sign(), sign(), sign()]);
     const responses = await Promise.all(tokens.map((token) => exchanged(token)));
@@ -174,7 +174,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.requests).toHaveLength(4);
   });
 
-  test('the keys are kept for a day while the issuer is down, and the next response drops a removed key', async () => {
+  test('the keys of an issuer are kept for a day while it is down, and a removed key is dropped afterwards', async () => {
     const { exchanged, sign, issuer, clock, warnings } = await open();
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
     issuer.responses.set('/.well-known/openid-configuration', 503);
@@ -202,10 +202,10 @@ describe('the keys of an issuer', () => {
     ],
     ['a document without jwks_uri', '/.well-known/openid-configuration', 0, /jwks_uri/],
     ['a redirect', '/.well-known/openid-configuration', 302, /redirect/],
-    ['a list', '/.well-known/openid-configuration', [], /another/],
+    ['a document that is a list', '/.well-known/openid-configuration', [], /another/],
     ['a huge key set', '/jwks', { keys: 'x'.repeat(300_000) }, /larger/],
     ['a key set without keys', '/jwks', { keys: {} }, /no keys/],
-  ])('the keys are not read from %s', async (_name, path, content, warning) => {
+  ])('the keys of an issuer are not read from %s', async (_name, path, content, warning) => {
     const { exchanged, sign, issuer, warnings } = await open();
     issuer.responses.set(path, content === 0 ? { issuer: issuer.url } : content);
     expect(await exchanged(await sign())).toMatchObject({ status: 503 });
@@ -244,12 +244,12 @@ describe('a trust', () => {
     ['an empty claim', { claims: { a: '' } }, /claims/],
     ['many claims', { claims: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`c${i}`, 'x'])) }, /claims/],
     ['a private key', { jwks: { keys: [{ kty: 'oct', k: 'x' }] } }, /trust.jwks.keys\[0\].*private/],
-  ])('the trust is refused: %s', async (_name, changed, message) => {
+  ])('the trust of an API key is refused: %s', async (_name, changed, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
   });
 
-  test('accepts an issuer in a private network if its keys are static, or if private issuers are allowed', async () => {
+  test('an API key can trust an issuer in a private network with static keys, or if such issuers are allowed', async () => {
     const { publicKey } = await generateKeyPair('ES256');
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' }] };
     const issuer = 'https://10.0.0.1/ci';

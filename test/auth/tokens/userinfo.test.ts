@@ -38,7 +38,7 @@ describe('the userinfo endpoint', () => {
     ['openid email', ['email', 'email_verified']],
     ['openid flagmeter', ['name', 'role', 'team', 'primaryTeam']],
     ['openid email flagmeter', ['email', 'email_verified', 'name', 'role', 'team', 'primaryTeam']],
-  ])('returns only the claims of the scope %s', async (scope, names) => {
+  ])('the userinfo endpoint returns only the claims of the scope %s', async (scope, names) => {
     const { askWith, issue, user } = await openUserinfo();
     const { status, headers, json } = await askWith(await issue(scope));
     expect(status).toBe(200);
@@ -49,7 +49,7 @@ describe('the userinfo endpoint', () => {
     expect(known).toMatchObject(json);
   });
 
-  test('returns the current data of the user, not the data when the token was issued', async () => {
+  test('the userinfo endpoint returns the current data of the user, not the data in the token', async () => {
     const { askWith, issue, user, directory } = await openUserinfo();
     const token = await issue('openid email');
     await directory.change((tx) => tx.put('users', user.id, { ...user, email: 'new@example.com' }));
@@ -68,7 +68,7 @@ describe('the userinfo endpoint', () => {
     expect((await askWith(everybodys)).json).toMatchObject({ team: teams, primaryTeam: other.id });
   });
 
-  test('accepts the token in a form as well', async () => {
+  test('the userinfo endpoint also accepts the token in a form', async () => {
     const { ask, issue, user } = await openUserinfo();
     const body = `access_token=${await issue('openid')}`;
     expect(await ask({ method: 'POST', headers: formType, body })).toMatchObject({
@@ -88,14 +88,14 @@ describe('the userinfo endpoint', () => {
     ['an empty form', { method: 'POST', headers: formType }],
     ['a form that is sent with GET', { headers: formType, body: 'access_token=x' }],
     ['a token in a body that is not a form', { method: 'POST', body: 'access_token=x' }],
-  ])('sends a challenge without an error for %s', async (_, options) => {
+  ])('the userinfo endpoint sends a challenge without an error for a request with %s', async (_, options) => {
     const { ask } = await openUserinfo();
     const { status, headers, text } = await ask(options);
     expect({ status, text }).toEqual({ status: 401, text: '' });
     expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', 'access-control-allow-origin': '*' });
   });
 
-  test('rejects an invalid token in the header and in the form', async () => {
+  test('the userinfo endpoint rejects an invalid token in the header and in the form', async () => {
     const { ask, askWith, issue, user, directory, clock } = await openUserinfo();
     const gone = await issue('openid');
     await deleteUser(directory, user.id);
@@ -113,7 +113,7 @@ describe('the userinfo endpoint', () => {
   });
 
   test.each(['flagmeter', 'email', 'flagmeter email', 'openid2 email'])(
-    'rejects a token without openid: %s',
+    'the userinfo endpoint rejects a token without the scope openid: %s',
     async (scope) => {
       const { askWith, issue } = await openUserinfo();
       const response = await askWith(await issue(scope));
@@ -122,7 +122,7 @@ describe('the userinfo endpoint', () => {
     },
   );
 
-  test("rejects a client's own token, which has no user", async () => {
+  test('the userinfo endpoint rejects a token of a client without a user', async () => {
     const { askWith, settings, addClient, team } = await openUserinfo();
     const { clientId } = (await addClient('Admin')).apiKey;
     const token = await issueAccessToken(settings, {
@@ -136,7 +136,7 @@ describe('the userinfo endpoint', () => {
     expect(await askWith(token)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
   });
 
-  test('allows pages of any origin that send a token', async () => {
+  test('the userinfo endpoint allows web pages of any origin to send a token', async () => {
     const { ask } = await openUserinfo();
     const { status, headers } = await ask({ method: 'OPTIONS' });
     expect(status).toBe(204);

@@ -10,7 +10,7 @@ function claims(jti: string, exp = now / 1000 + 3600): AccessClaims {
   return { iss: 'i', sub: 'c', aud: 'a', jti, ...times, ...rest };
 }
 
-test('a token is found by the whole text until the token expires', () => {
+test('a verified token is found by its whole text until the token expires', () => {
   const tokens = new VerifiedTokens();
   const one = claims('1');
   tokens.keep('text', one);
@@ -20,7 +20,7 @@ test('a token is found by the whole text until the token expires', () => {
   expect(tokens.find('text', one.exp * 1000)).toBeUndefined();
 });
 
-test('a dropped token is removed immediately, whichever of the two texts of the token was cached', () => {
+test('only the latest text of a verified token is cached, and dropping the token removes it immediately', () => {
   const tokens = new VerifiedTokens();
   tokens.keep('text', claims('1'));
   tokens.keep('other text', claims('1'));
@@ -32,7 +32,7 @@ test('a dropped token is removed immediately, whichever of the two texts of the 
   expect(tokens.size).toBe(0);
 });
 
-test('a change of keys removes all tokens', () => {
+test('a change of the signing keys removes all verified tokens', () => {
   const tokens = new VerifiedTokens();
   const keys: unknown[] = [];
   const others: unknown[] = [];
@@ -46,7 +46,7 @@ test('a change of keys removes all tokens', () => {
   expect(tokens.size).toBe(1);
 });
 
-test('the cache has a maximum size, and keeps the tokens in use', () => {
+test('the cache of verified tokens has a maximum size, and keeps the tokens in use', () => {
   const tokens = new VerifiedTokens(3);
   for (const jti of ['1', '2', '3']) tokens.keep(jti, claims(jti));
   for (let next = 4; next < 100; next += 1) {
@@ -58,7 +58,7 @@ test('the cache has a maximum size, and keeps the tokens in use', () => {
   expect(tokens.find('99', now)).toBeDefined();
 });
 
-test('a new token is added even if all other tokens are in use', () => {
+test('a new token is added to the cache even if all other tokens are in use', () => {
   const tokens = new VerifiedTokens(2);
   for (const jti of ['1', '2']) tokens.keep(jti, claims(jti));
   for (const jti of ['1', '2']) tokens.find(jti, now);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A program on the user's machine that waits for the response to a sign-in, as the command line does. */
+/** A server on the user's machine that receives the response to a sign-in, as the command line does. */
 export interface CallbackServer {
   /** `http://127.0.0.1:PORT/callback`. */
   readonly redirectUri: string;
@@ -10,7 +10,7 @@ export interface CallbackServer {
   close(): void;
 }
 
-/** Starts a server on a free port. Paths other than `/callback` get `html`. */
+/** Starts a server on a free port. Paths other than `/callback` return `html`. */
 export async function startCallbackServer(html = ''): Promise<CallbackServer> {
   const responses: Record<string, string>[] = [];
   const server = createServer(({ url = '' }, response) => {

@@ -6,15 +6,15 @@ import { chromiumPath as executablePath } from '../../support/packages.ts';
 import { patienceMs } from '../../support/patience.ts';
 
 /**
- * Options of a real browser. Tests in a container can run as root, and Chromium's sandbox does not work for root. The
- * pages of a site in one context share a process: a second process for each page took a quarter of the processor time.
+ * Options of the browser. Tests in a container can run as root, for which Chromium's sandbox does not work. Pages of a
+ * site in one context share a process, because separate processes took a quarter of the CPU time.
  */
 export const chromiumOptions = { executablePath, args: ['--no-sandbox', '--renderer-process-limit=1'] };
 
 /**
- * Connects to the browser that all files share. Closing it closes the pages of this connection only. A page whose
- * requests outlive it needs a context that stays: closing a page of `browser.newPage()` closes its context as well,
- * which can end its requests.
+ * Connects to the browser that all test files share. Closing the connection closes only its own pages. A page whose
+ * requests must outlive it needs a context that stays open: closing a page from `browser.newPage()` also closes its
+ * context, which can end its requests.
  */
 export async function connectChromium(): Promise<Browser> {
   if (!existsSync(executablePath))
@@ -25,7 +25,7 @@ export async function connectChromium(): Promise<Browser> {
 const patient = (browser: Browser): Browser =>
   browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 
-/** The screen of a phone. */
+/** Screen size and input of a phone. */
 export const phone = {
   viewport: { width: 390, height: 844 },
   deviceScaleFactor: 2,
@@ -33,5 +33,5 @@ export const phone = {
   hasTouch: true,
 } as const;
 
-/** Content of a saved file, which a remote browser streams. */
+/** Returns the content of a saved file. It is streamed, because the browser is remote. */
 export const readContent = async (download: Download): Promise<Buffer> => buffer(await download.createReadStream());

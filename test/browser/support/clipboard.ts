@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Allows a page to copy, and returns a function that returns the text that it copied last. The text cannot be read from
- * the clipboard: the pages of all files share it.
+ * Lets a page copy, and returns a function that returns the text copied last. The text is not read from the clipboard,
+ * because the pages of all test files share the clipboard.
  */
 export async function watchCopies(page: Page): Promise<() => Promise<string>> {
   await page.context().grantPermissions(['clipboard-write']);

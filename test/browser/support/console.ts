@@ -16,7 +16,7 @@ import {
 import type { Credentials } from '../../support/shop.ts';
 import { connectChromium } from './chromium.ts';
 
-/** A running service with its console, and a browser. */
+/** A running service with its console, and a connection to a browser. */
 export interface Console {
   readonly chromium: Browser;
   readonly service: Binary;
@@ -25,30 +25,30 @@ export interface Console {
   readonly origin: string;
   /** Calls the management API as an Admin. */
   manage(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
-  /** Opens a path of the console in a browser of its own, signed in unless the options say otherwise. */
+  /** Opens a path of the console in a new browser context, signed in unless the options say otherwise. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
   close(): Promise<void>;
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** `false`: starts without a session, and stays on the sign-in page. */
+  /** `false` to start without a session, on the sign-in page. */
   readonly signedIn?: boolean;
-  /** `true`: has a session of its own, which the test can end. */
+  /** `true` to use a separate session, which the test can end. */
   readonly ownSession?: boolean;
-  /** Expected errors of the browser in this test, such as requests that fail without a network. */
+  /** Browser errors that the test expects, such as requests that fail without a network. */
   readonly expected?: RegExp;
 }
 
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Messages of the browser: errors, warnings, violations of the Content-Security-Policy. */
+  /** Messages of the browser: errors, warnings and violations of the Content-Security-Policy. */
   readonly complaints: readonly string[];
-  /** Opens a path in one more tab. */
+  /** Opens a path in another tab. */
   tab(path: string): Promise<Page>;
 }
 
-/** Failed responses, which are expected: tests check how the page shows them. */
+/** Failed responses are expected, because tests check how the page shows them. */
 const refusedRequest = /^Failed to load resource: the server responded with a status of/;
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
@@ -63,10 +63,10 @@ interface SignedInData {
 let signedInData: Promise<SignedInData> | undefined;
 let preparedAt = 0;
 
-/** Dangerous changes ask for the password again 15 minutes after a sign-in. No file takes ten minutes. */
+/** Maximum age of a shared sign-in. Dangerous changes need one within 15 minutes; no file takes ten minutes. */
 const oldestSignInMs = 5 * 60_000;
 
-/** Returns data that the files of a worker copy: hashing passwords and signing in takes a second of processor time. */
+/** Returns data that the files of a worker copy, because hashing and signing in take a second of CPU time. */
 function getSignedInData(chromium: Browser): Promise<SignedInData> {
   if (signedInData === undefined || Date.now() - preparedAt > oldestSignInMs) {
     preparedAt = Date.now();
@@ -89,7 +89,7 @@ async function prepareSignedIn(chromium: Browser): Promise<SignedInData> {
   return { data, credentials, state };
 }
 
-/** Returns a state whose session is valid at another port, which is part of the cookie's name. */
+/** Returns a browser state whose session is valid at another port. The name of its cookie contains the port. */
 function movedTo({ cookies, origins }: StorageState, origin: string): StorageState {
   const name = `flagmeter-console-${new URL(origin).port}`;
   return {
@@ -101,7 +101,7 @@ function movedTo({ cookies, origins }: StorageState, origin: string): StorageSta
 /**
  * Starts a service on fresh data, and connects to Chromium. Close it in `afterAll`, and call `cleanUp`.
  * @param fill fills the data before the service starts
- * @param ofPostgres the first credentials, if the arguments name a PostgreSQL
+ * @param ofPostgres the first credentials, if the arguments contain the URL of a PostgreSQL
  */
 export async function openConsole(
   args: readonly string[] = [],
@@ -117,7 +117,7 @@ export async function openConsole(
   const service = await startBinary({ data, args });
   const origin = `http://${service.http}`;
   const access = await token(service.http, credentials);
-  // The cookie belongs to 127.0.0.1.
+  // The cookie of the shared session is valid only at 127.0.0.1.
   const isElsewhere = ofPostgres !== undefined || args.includes('--auth-url');
   let signedIn = isElsewhere ? undefined : movedTo(prepared.state, origin);
 
@@ -127,7 +127,7 @@ export async function openConsole(
     const context = await chromium.newContext({
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
-      reducedMotion: 'reduce', // Animations draw sixty frames a second while a test waits.
+      reducedMotion: 'reduce', // Animations would draw sixty frames a second while a test waits.
       ...rest,
       ...stored,
     });
@@ -167,7 +167,7 @@ export async function openConsole(
 /** Fills in the sign-in page, and waits for the console. */
 export async function signIn(page: Page, email: string, password: string): Promise<void> {
   await submitSignIn(page, email, password);
-  await page.locator('main#main').waitFor(); // The sign-in page has a `main` without an id.
+  await page.locator('main#main').waitFor(); // The sign-in page also has a `main` element, but without an id.
 }
 
 /** Signs in with a temporary password, replaces it with another password, and waits for the console. */
@@ -206,24 +206,24 @@ function watch(context: BrowserContext, complaints: string[], expected?: RegExp)
     console.error('CSP: ' + event.effectiveDirective + ' ' + event.blockedURI + ' ' + event.sample))`);
 }
 
-/** An application with a key, to which a test sends. */
+/** An application with a key with which tests send. */
 export interface Sender {
   readonly application: string;
   readonly key: string;
-  /** Sends a usage report of a time; counts by feature and variant: `{checkout: {on: [checks, used, viewed]}}`. */
+  /** Sends a usage report with a time, and with counts such as `{checkout: {on: [checks, used, viewed]}}`. */
   report(at: Date, counts: Counts, more?: ReportMore): Promise<void>;
-  /** Sends a telemetry packet, now; resolves when it is on disk. */
+  /** Sends a telemetry packet with the current time. Resolves when the packet is on disk. */
   packet(counts: Counts, environment?: string, instance?: string): Promise<void>;
 }
 
 export interface ReportMore extends Readonly<Record<string, unknown>> {
-  /** Hashes of the people who were given each flag. */
+  /** Hashes of the people for whom the flags were checked. */
   readonly users?: readonly number[];
 }
 
 export type Counts = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
 
-/** Makes an application with a Frontend key, and sends through the real routes. */
+/** Creates an application with a Frontend key. Sends through the real routes. */
 export async function openSender(
   { service, credentials }: Console,
   name = 'Shop',

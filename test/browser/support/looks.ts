@@ -1,20 +1,18 @@
 import type { Page } from 'playwright-core';
 
-/*
- * Code for the page is text, because these tests are type-checked for Node, which has no DOM.
- */
+/* Code that runs in the page is written as text, because these files are type-checked for Node, which has no DOM. */
 
 /** Reads a computed property, such as `fontSize`, of the style of the first element that a selector finds. */
 export function readStyle(page: Page, selector: string, property: string): Promise<string> {
   return page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 }
 
-/** Reads the width of a page. It exceeds the width of the screen if the page scrolls sideways. */
+/** Reads the width of a page. It is larger than the width of the screen if the page scrolls horizontally. */
 export function readWidth(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth');
 }
 
-/** The colours of an element's text and of what is behind it. */
+/** The colours of an element's text and of its background. */
 export interface Colours {
   readonly element: string;
   readonly text: string;
@@ -51,7 +49,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns the texts that are cut off on a page without a tooltip with the whole text. */
+/** Returns the texts of a page that are cut off and have no tooltip with the whole text. */
 export function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('header *, main *')]
     .filter((each) => {

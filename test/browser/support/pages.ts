@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A web server of somebody else, with pages that a test writes. */
+/** The web server of a third party. Tests write its pages. */
 export interface PageServer {
   /** `http://localhost:PORT`, so its origin differs from the origin of a service at 127.0.0.1. */
   readonly origin: string;
@@ -31,7 +31,7 @@ export async function startPageServer(): Promise<PageServer> {
   };
 }
 
-/** A request that a `FlakyHost` got. */
+/** A request that a `FlakyHost` has received. */
 export interface ReceivedRequest {
   readonly path: string;
   readonly body: string;
@@ -39,11 +39,11 @@ export interface ReceivedRequest {
   readonly status: number;
 }
 
-/** A metrics host with the responses that a test sets. */
+/** A metrics host whose responses are set by a test. */
 export interface FlakyHost {
   readonly url: string;
   readonly received: readonly ReceivedRequest[];
-  /** Sets the statuses of the next responses; after them 202. With 0, the connection is closed without a response. */
+  /** Sets the statuses of the next responses; then 202. With 0, the connection is closed without a response. */
   respondWith(...statuses: readonly number[]): void;
   /** Headers of all responses. */
   headers: Readonly<Record<string, string>>;

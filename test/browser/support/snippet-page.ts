@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import type { PageServer } from './pages.ts';
 
-/** A page that loads the snippet as `flags`, and everything that went wrong on it. */
+/** Opens a page that loads the snippet as `flags`. Records all errors on the page. */
 export async function openWithSnippet(
   browser: Pick<Browser, 'newPage'>,
   pages: PageServer,

@@ -9,12 +9,12 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** WebSocket URL of Chromium. */
     chromium: string;
-    /** Folder for data of all files, removed at the end. */
+    /** Folder for the data of all test files. It is removed at the end. */
     folder: string;
   }
 }
 
-/** Starts the browser that the files of a project share: starting one for each file took a third of their time. */
+/** Starts the browser that the test files of a project share. One browser for each file took a third of their time. */
 export default async function startChromium(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!existsSync(chromiumOptions.executablePath)) return undefined;
   const server = await chromium.launchServer(chromiumOptions);

@@ -9,7 +9,7 @@ const toggles = [
 /**
  * Handles requests for a site and for its Unleash server, behind a proxy that sends only the reports of SDKs to
  * flagmeter.
- * @param scripts the script of the page at a path
+ * @param scripts scripts of the pages, by path
  */
 export function unleashSite(scripts: ReadonlyMap<string, string>): Elsewhere {
   return ({ url = '', headers }, response) => {

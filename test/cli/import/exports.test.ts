@@ -24,7 +24,7 @@ describe('import of an exported usage', () => {
     ['csv', 'minute'],
     ['ndjson', 'minute'],
     ['csv', 'day'],
-  ])('imports %s by %s into an empty application, whose export is then equal', async (format, step) => {
+  ])('import of exported usage (%s by %s) reproduces the export', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const one = await newApplication();
@@ -57,7 +57,7 @@ describe('import of exported measurements', () => {
   it.each([
     ['csv', 'hour'],
     ['ndjson', 'day'],
-  ])('imports %s by %s into an empty application, whose export is then equal', async (format, step) => {
+  ])('import of exported measurements (%s by %s) reproduces the export', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const one = await newApplication();
@@ -85,7 +85,7 @@ describe('import of exported measurements', () => {
     );
   });
 
-  it('adds values to values that are already counted', async () => {
+  it('importing measurements adds the values to the values that are already counted', async () => {
     const line = (time: string, values: object) =>
       JSON.stringify({ time, metric: 'depth', feature: null, variant: null, lastAt: time, ...values });
     const now = '2026-01-02T02:00:00.000Z';
@@ -101,7 +101,7 @@ describe('import of exported measurements', () => {
     ['no values', { measurements: [[1_767_225_600, 0, 1, 0, 1, 0, 1, 1]] }],
     ['a last value outside of the range', { measurements: [[1_767_225_600, 0, 1, 1, 5, 0, 1, 1]] }],
     ['a name of two parts', { metrics: [['a', 'b']], measurements: [] }],
-  ])('import rejects %s', async (_, wrong) => {
+  ])('import rejects measurements with %s', async (_, wrong) => {
     const part = { environment: 'Production', import: 'a'.repeat(64), part: 0, variants: [], counts: [] };
     const body = { ...part, metrics: [['a']], ...wrong };
     const path = `/applications/${admin.application}/imports`;

@@ -44,7 +44,7 @@ export function importing() {
     return { summary: JSON.parse(context.output.out || '{}'), context, failure };
   }
 
-  /** Exports all usage or all measurements. */
+  /** Exports all usage or all measurements of an application. */
   async function exported(step: string, app = admin.application, format = 'csv', report = 'usage'): Promise<string> {
     const query = new URLSearchParams({ environment: 'Production', step, from: '2020-01-01T00:00:00Z', format });
     const response = await fetch(`${running.url}/api/v2/applications/${app}/${report}?${query}`, {

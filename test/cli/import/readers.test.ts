@@ -19,7 +19,7 @@ import { csvText, originalText } from '../../../src/contract/escaping.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;
 
-/** Returns the contents of some lines, or the reasons why they are not rows. */
+/** Returns the contents of the lines that are rows, and the reasons why the other lines are not rows. */
 function readRows(reader: RowReader, ...lines: readonly string[]): unknown[] {
   const rows: unknown[] = [];
   for (const line of lines) {
@@ -33,7 +33,7 @@ function readRows(reader: RowReader, ...lines: readonly string[]): unknown[] {
 }
 
 describe('cells of CSV', () => {
-  it('the cells of CSV are the original texts of an export', () => {
+  it('splitCells restores the texts that an export has written as CSV', () => {
     const oneLine = fc.string({ unit: 'grapheme' }).filter((text) => !/[\r\n]/.test(text));
     const texts = fc.array(fc.oneof(oneLine, fc.string({ unit: fc.constantFrom(...'\'=+-@;|\t, "a') })), {
       minLength: 1,
@@ -45,7 +45,7 @@ describe('cells of CSV', () => {
     );
   });
 
-  it.each(['"a', 'a"b', '"a"b', '"a",b"'])('splitCells returns undefined for the wrong quotes of %s', (line) => {
+  it.each(['"a', 'a"b', '"a"b', '"a",b"'])('splitCells returns undefined for the unmatched quotes in %s', (line) => {
     expect(splitCells(line)).toBeUndefined();
   });
 
@@ -100,24 +100,24 @@ describe('cells of CSV', () => {
 });
 
 describe('the readers of usage exports', () => {
-  it('accept CSV with columns in any order, and with further columns', () => {
+  it('the CSV reader of usage exports accepts columns in any order, and additional columns', () => {
     const reader = csvReader('f.csv', 'feature,checks,more,time,variant');
     expect(readRows(reader, 'checkout,5,x,2026-01-31T12:00:00Z,"on, or off"')).toEqual([
       [undefined, noon, 'checkout', 'on, or off', 5, 0, 0],
     ]);
   });
 
-  it('require the necessary columns of CSV', () => {
+  it('the CSV reader of usage exports rejects a header without a necessary column', () => {
     expect(() => csvReader('f.csv', 'time,variant')).toThrow(/f\.csv.*lacks the columns feature, checks/);
   });
 
-  it('reject CSV with a repeated column, unless it has no name', () => {
+  it('the CSV reader of usage exports rejects a repeated column, unless the column has no name', () => {
     const header = 'time,feature,variant,checks';
     expect(() => csvReader('f.csv', `${header},checks,time`)).toThrow(/f\.csv.*repeats the columns checks, time$/);
     expect(readRows(csvReader('f.csv', `${header},,`), '2026-01-31T12:00:00Z,checkout,on,5,,')).toHaveLength(1);
   });
 
-  it('reject counts that exceed 2^53 - 1 together', () => {
+  it('the reader of usage exports rejects a count if the sum of all counts exceeds 2^53 - 1', () => {
     const reader = csvReader('f.csv', 'time,feature,variant,checks,used');
     const row = (checks: number, used: number) => `2026-01-31T12:00:00Z,checkout,on,${checks},${used}`;
     const most = Number.MAX_SAFE_INTEGER;
@@ -129,7 +129,7 @@ describe('the readers of usage exports', () => {
     ]);
   });
 
-  it('report bad lines of CSV', () => {
+  it('the CSV reader of usage exports reports bad lines', () => {
     const reader = csvReader('f.csv', 'time,environment,feature,variant,checks,used,viewed');
     const lines = [
       '2026-01-31T12:00:00Z,Production,checkout,on,5,3',
@@ -151,7 +151,7 @@ describe('the readers of usage exports', () => {
     ]);
   });
 
-  it('report bad lines of NDJSON', () => {
+  it('the NDJSON reader of usage exports reports bad lines', () => {
     const row = { time: '2026-01-31T12:00:00Z', environment: 'Production', feature: '__proto__', variant: 'on' };
     const lines = ['{', '[]', '1', JSON.stringify(row), JSON.stringify({ ...row, checks: 2 ** 53 })];
     expect(readRows(ndjsonReader(), ...lines, JSON.stringify({ ...row, checks: 5, viewed: 2 }))).toEqual([
@@ -171,7 +171,7 @@ describe('the readers of measurement exports', () => {
   const lastAt = '2026-01-31T12:00:30.250Z';
   const values = [3.5, 2, 1, noon * 1000 + 30_250, 1, 2.5];
 
-  it('read metrics of the application, and of features, from CSV', () => {
+  it('the CSV reader of measurement exports reads metrics of the application and of features', () => {
     const reader = csvReader('f.csv', header);
     const lines = [
       `${time},Production,purchases,,,counter,3.5,3.5,2,1,${lastAt},1,2.5`,
@@ -183,7 +183,7 @@ describe('the readers of measurement exports', () => {
     ]);
   });
 
-  it('report bad lines of CSV', () => {
+  it('the CSV reader of measurement exports reports bad lines', () => {
     const row = (text: string) => `${time},Production,${text}`;
     const lines = [
       row(`,,,counter,3,3,2,1,${lastAt},1,2`),
@@ -203,11 +203,11 @@ describe('the readers of measurement exports', () => {
     ]);
   });
 
-  it('require the necessary columns of CSV', () => {
+  it('the CSV reader of measurement exports rejects a header without a necessary column', () => {
     expect(() => csvReader('f.csv', 'time,metric,sum')).toThrow(/lacks the columns count, last, lastAt/);
   });
 
-  it('accept null for missing names in NDJSON', () => {
+  it('the NDJSON reader of measurement exports accepts null for missing names', () => {
     const row = { time, environment: 'Production', metric: 'purchases', feature: null, variant: null };
     const line = JSON.stringify({ ...row, sum: 3.5, count: 2, last: 1, lastAt, min: 1, max: 2.5 });
     expect(readRows(ndjsonReader(), line, JSON.stringify(row))).toEqual([
@@ -222,7 +222,7 @@ describe('the readers of Unleash tables', () => {
   const variants = 'feature_name,app_name,environment,timestamp,variant,count';
   const key = 'checkout,web,production,2026-01-31 12:00:00+00';
 
-  it('count yes as enabled and no as disabled without variants', () => {
+  it('the Unleash reader counts yes as enabled and no as disabled if there is no variants table', () => {
     const reader = unleashReader('m.csv', metrics, new VariantChecks());
     expect(readRows(reader, `${key},5,2`, `${key},0,1`, `${key},0,0`, `${key},-1,0`)).toEqual([
       ['production', noon, 'checkout', 'enabled', 5, 0, 0],
@@ -232,7 +232,7 @@ describe('the readers of Unleash tables', () => {
     ]);
   });
 
-  it('count checks without a variant as enabled and disabled', () => {
+  it('the Unleash reader counts only the checks without a variant as enabled and disabled', () => {
     const covered = new VariantChecks();
     const reader = unleashVariantsReader('v.csv', variants, covered);
     const rows = [`${key},blue,3`, `${key},red,1`, `${key},disabled,9`, `${key.replace('web', 'app')},blue,7`];
@@ -242,7 +242,7 @@ describe('the readers of Unleash tables', () => {
       ['production', noon, 'checkout', 'blue', 7, 0, 0],
     ]);
     covered.isComplete = true;
-    readRows(reader, ...rows); // A second reading covers nothing more.
+    readRows(reader, ...rows); // A second reading of the variants must not add their checks again.
     const main = unleashReader('m.csv', metrics, covered);
     expect(readRows(main, `${key},5,2`, `${key.replace('web', 'app')},6,3`)).toEqual([
       ['production', noon, 'checkout', 'enabled', 1, 0, 0],
@@ -251,7 +251,7 @@ describe('the readers of Unleash tables', () => {
     ]);
   });
 
-  it('accept a date in tables of days', () => {
+  it('the Unleash reader accepts a column date in tables with one row a day', () => {
     const reader = unleashReader('d.csv', metrics.replace('timestamp', 'date'), new VariantChecks());
     expect(readRows(reader, 'checkout,web,production,2026-01-31,5,0')).toEqual([
       ['production', noon - 43_200, 'checkout', 'enabled', 5, 0, 0],

@@ -7,7 +7,7 @@ import { file, header, importing } from './importing.ts';
 const { admin, api, run, exported } = importing();
 
 describe('flagmeter import', () => {
-  it('counts a file at its times, in buckets of the retention', async () => {
+  it('import counts each row at its own time, in buckets as long as the retention allows', async () => {
     const { summary, failure } = await run(
       file(
         `\ufeff${header}`,
@@ -37,7 +37,7 @@ describe('flagmeter import', () => {
     });
   });
 
-  it('counts a file once, whatever its name', async () => {
+  it('import counts the same content only once, whatever the name of the file', async () => {
     const lines = [header, '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1'];
     await run(file(...lines));
     const before = await exported('hour');
@@ -50,7 +50,7 @@ describe('flagmeter import', () => {
     expect((await run(file(...lines, lines[1]!))).summary).toMatchObject({ imported: 2 });
   });
 
-  it('checks a file without counting it with --dry-run', async () => {
+  it('import --dry-run checks a file without counting it', async () => {
     const path = file(
       header,
       '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1',
@@ -63,7 +63,7 @@ describe('flagmeter import', () => {
     expect((await run(path, '--format csv --dry-run')).summary).toMatchObject({ imported: 0, repeated: 1 });
   });
 
-  it('imports a file without its bad lines', async () => {
+  it('import skips the bad lines of a file, and counts the other lines', async () => {
     const good = '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1';
     const path = file(header, good, 'nonsense', good, good.replace('checkout', ''));
     const rejected = join(temporaryDirectory(), 'bad.csv');
@@ -74,7 +74,7 @@ describe('flagmeter import', () => {
     expect(readFileSync(rejected, 'utf8')).toBe(`${header}\nnonsense\n${good.replace('checkout', '')}\n`);
   });
 
-  it('imports a file without its lines that are not UTF-8', async () => {
+  it('import skips lines that are not UTF-8', async () => {
     const path = file(header);
     const rows = [
       '2026-01-01T00:00:00Z,Production,caf\xe9,on,1,1,1\n',
@@ -85,7 +85,7 @@ describe('flagmeter import', () => {
     expect(summary).toMatchObject({ imported: 1, firstBadLines: [{ line: 2, reason: 'not UTF-8' }] });
   });
 
-  it.each([2, 3.5, 5])('imports a file without a line of %d MiB', async (length) => {
+  it.each([2, 3.5, 5])('import skips a line of %d MiB', async (length) => {
     const long = 'x'.repeat(length * 1024 * 1024);
     const row = (feature: string) => `2026-01-01T00:00:00Z,Production,${feature},on,1,1,1`;
     const within = await run(file(header, row('tea'), long, row('cake')));
@@ -97,7 +97,7 @@ describe('flagmeter import', () => {
     expect((await run(last)).summary).toMatchObject({ imported: 1, badLines: 1, firstBadLines });
   });
 
-  it('reports a file without rows, and imports nothing', async () => {
+  it('import reports a file without rows, and imports nothing', async () => {
     const path = file(header);
     const { summary, context, failure } = await run(path);
     expect(failure).toBeUndefined();
@@ -106,7 +106,7 @@ describe('flagmeter import', () => {
     expect((await run(file())).context.output.err).toContain('holds no rows');
   });
 
-  it('requires the choice of an environment if the file has rows of several', async () => {
+  it('import requires the choice of an environment if the file has rows of several environments', async () => {
     const path = file(header, '2026-01-01,prod,checkout,on,1,0,0', '2026-01-01,test,checkout,on,2,0,0');
     expect((await run(path)).failure).toMatchObject({
       message: 'Cannot import rows of several environments: use --from-environment with one of prod, test',
@@ -121,12 +121,12 @@ describe('flagmeter import', () => {
     expect(summary).toMatchObject({ counts: 1, checks: 2, ofOtherEnvironments: 1, imported: 1 });
   });
 
-  it('refuses a file that does not exist', async () => {
+  it('import refuses a file that does not exist', async () => {
     expect((await run('/nowhere.csv')).failure).toMatchObject({ message: /Cannot read \/nowhere\.csv: ENOENT/ });
     expect(existsSync('/nowhere.csv')).toBe(false);
   });
 
-  it('imports a file up to a time with --before, and counts that import once', async () => {
+  it('import --before imports only earlier rows, and counts them once even if it is repeated', async () => {
     const path = file(
       header,
       '2026-01-01T10:00:00Z,Production,checkout,on,1,0,0',
@@ -144,7 +144,7 @@ describe('flagmeter import', () => {
     });
   });
 
-  it('imports a part of a file if a signal arrives, and the rest by the same command', async () => {
+  it('import stops at a signal, and the same command later imports the rest', async () => {
     const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-01,Production,flag-${n % 7},on,1,0,0`);
     const path = file(header, ...rows);
     let parts = 0;
@@ -167,7 +167,7 @@ describe('flagmeter import', () => {
     expect(lines.reduce((all, line) => all + Number(line.split(',')[4]), 0)).toBe(40_000);
   });
 
-  it('counts a file of several parts completely', async () => {
+  it('import counts all rows of a file that is sent in several parts', async () => {
     const rows = Array.from({ length: 10_000 }, (_, n) => `2026-01-01,Production,flag-${n % 700},on,${n % 7},0,0`);
     const { summary } = await run(file(header, ...rows));
     expect(summary).toMatchObject({ counts: 10_000, imported: 10_000 });

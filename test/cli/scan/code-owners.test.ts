@@ -33,11 +33,11 @@ not-an-owner here
     ['a b/c.txt', ['@org/space']],
     ['build/logs/x', ['@org/logs']],
     ['README.md', []],
-  ])('the owners of %s are %j', (path, owners) => {
+  ])('CodeOwners returns for %s the owners %j', (path, owners) => {
     expect(new CodeOwners(text).of(path)).toEqual(owners);
   });
 
-  test('owners come from each section, with its defaults and exclusions', () => {
+  test('CodeOwners combines the owners of all sections, with their default owners and exclusions', () => {
     const owners = new CodeOwners(`
 * @org/all
 [Docs] @org/docs
@@ -51,7 +51,7 @@ secrets/ @org/security
     expect(owners.of('README.md')).toEqual(['@org/all', '@org/docs']);
     expect(owners.of('internal.md')).toEqual(['@org/all']);
     expect(owners.of('secrets/a.md')).toEqual(['@org/all', '@org/docs', '@org/security']);
-    // Sections of one name are one section, whatever its case.
+    // Sections whose names differ only in case are one section.
     expect(owners.of('guide.md')).toEqual(['@org/all', '@org/guide']);
   });
 });
@@ -66,7 +66,7 @@ const pattern = fc
   )
   .map(([start, parts, end]) => `${start}${parts.join('/')}${end}`);
 
-test('a pattern matches as in .gitignore, except that a final star does not match in subfolders', () => {
+test('a CODEOWNERS pattern matches as in .gitignore, except that a final star does not match in subfolders', () => {
   fc.assert(
     fc.property(pattern, path, (each, file) => {
       const matches = new CodeOwners(`${each} @x`).of(file).length > 0;
@@ -77,7 +77,7 @@ test('a pattern matches as in .gitignore, except that a final star does not matc
   );
 });
 
-test('the last rule that matches decides, whatever comes before', () => {
+test('the last CODEOWNERS rule that matches decides, whatever the rules before it', () => {
   fc.assert(
     fc.property(fc.array(pattern, { maxLength: 6 }), path, (patterns, file) => {
       const lines = patterns.map((each, at) => `${each} @owner${at}`);
@@ -87,7 +87,7 @@ test('the last rule that matches decides, whatever comes before', () => {
   );
 });
 
-test('any text is read, and gives at most eight short owners', () => {
+test('CodeOwners reads any text, and returns at most eight short owners', () => {
   const line = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'[]*!\\/ @#a^\t') }));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 20 }), path, (lines, file) => {
@@ -98,7 +98,7 @@ test('any text is read, and gives at most eight short owners', () => {
   );
 });
 
-test('rules beyond the limit are ignored', () => {
+test('CodeOwners ignores rules beyond the limit', () => {
   const many = `${'/a @x\n'.repeat(10_000)}/a @late\n`;
   expect(new CodeOwners(many).of('a')).toEqual(['@x']);
 });

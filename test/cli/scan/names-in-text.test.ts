@@ -34,7 +34,7 @@ test.each([
   ['isEnabled(\n      "newer",\n)', ['call newer']],
   [`isEnabled("${'x'.repeat(257)}")`, []],
   ["it's the checkout, isn't it", ['word checkout']],
-])('finds the names in %s', (text, expected) => {
+])('NameFinder finds the feature names in the code %s', (text, expected) => {
   const found = Array.from(finder.in(text), ({ name, index, as }) => {
     expect(text.slice(index, index + name.length)).toBe(name);
     return `${as} ${name}`;
@@ -44,15 +44,15 @@ test.each([
 
 test.each([
   ['escaped quotes', '\\"'.repeat(300_000)],
-  ['a quote that is open', `flag("${"\\'".repeat(300_000)}`],
+  ['an unclosed quote', `flag("${"\\'".repeat(300_000)}`],
   ['a call without an argument', `flag${' '.repeat(600_000)}`],
   ['words with dots', 'checkout.'.repeat(100_000)],
-])('a long line of %s is scanned once, not repeatedly', (_, line) => {
+])('NameFinder scans a long line with %s only once', (_, line) => {
   const names = new Set(Array.from(finder.in(`${line}; flag("newer")`), ({ name }) => name));
   expect([...names].filter((name) => name !== 'checkout')).toEqual(['newer']);
 });
 
-test('finds any known name between spaces, but not within another word', () => {
+test('NameFinder finds any known name between spaces, but not within another word', () => {
   const name = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).filter((each) => !/\s/.test(each));
   fc.assert(
     fc.property(name, (name) => {

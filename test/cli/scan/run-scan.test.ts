@@ -36,7 +36,7 @@ async function run(...argv: string[]): Promise<{ out: string; err: string }> {
 }
 
 describe('features scan', () => {
-  it('shows differences, their places and similar names', async () => {
+  it('features scan shows differences with their places and with similar names', async () => {
     const { out, err } = await run();
     expect(
       out.split('\n').map((line) =>
@@ -55,7 +55,7 @@ describe('features scan', () => {
     expect(err).toBe('Read 1 files; found 1 of the seen features in the code\n');
   });
 
-  it('accepts other functions with --call', async () => {
+  it('features scan --call accepts additional function names', async () => {
     const { out } = await run('--json', '--call', 'ask');
     expect(JSON.parse(out)).toMatchObject({
       findings: [
@@ -70,7 +70,7 @@ describe('features scan', () => {
     });
   });
 
-  it('prints SARIF that is valid by the published schema', async () => {
+  it('features scan prints SARIF that conforms to the published schema', async () => {
     const { out } = await run('--sarif');
     const packaged = createRequire(import.meta.url).resolve('@microsoft/jest-sarif');
     const {
@@ -92,7 +92,7 @@ describe('features scan', () => {
     expect(validate.errors).not.toBeNull();
   });
 
-  it('fails with --fail-if-any after printing everything', async () => {
+  it('features scan --fail-if-any prints everything, and then fails', async () => {
     await expect(run('--fail-if-any')).rejects.toMatchObject({
       exitCode: 8,
       message: expect.stringMatching(/^There are 3 findings\. Never seen: 2\. Silence is the only evidence/),
@@ -101,7 +101,7 @@ describe('features scan', () => {
     await run('--fail-if-any');
   });
 
-  it('refuses a path that is not a directory', async () => {
+  it('features scan refuses a path that is not a directory', async () => {
     directory = join(directory, 'a b.ts');
     await expect(run()).rejects.toThrow(UsageError);
   });

@@ -43,7 +43,7 @@ function repository(contents: Readonly<Record<string, string | Buffer>>): string
   return directory;
 }
 
-needing('git').test('reads the files that git does not ignore', () => {
+needing('git').test('sourceFiles reads the files that git does not ignore', () => {
   const directory = repository(files);
   execFileSync('git', ['init', '-q', directory]);
   const args = ['-C', directory, 'ls-files', '-z', '--others', '--exclude-standard'];
@@ -55,7 +55,7 @@ needing('git').test('reads the files that git does not ignore', () => {
   expect(read(join(directory, 'src')).paths).toEqual(within);
 });
 
-test('skips and counts binary and large files, and follows no links', () => {
+test('sourceFiles skips and counts binary and large files, and does not follow links', () => {
   const directory = repository({
     'image.bin': Buffer.from([1, 2, 0, 3]),
     'large.ts': 'a'.repeat(maxFileBytes + 1),
@@ -70,7 +70,7 @@ test('skips and counts binary and large files, and follows no links', () => {
   expect(counts).toEqual({ files: 2, bytes: maxFileBytes, binary: 1, large: 1, unreadable: 0, ignoreFiles: 0 });
 });
 
-test('applies only the rules in a directory outside of a repository', () => {
+test('sourceFiles outside a repository applies only the ignore file in the scanned directory', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, '.gitignore'), '*.log\n');
   writeFileSync(join(directory, 'a.log'), 'a');
@@ -78,7 +78,7 @@ test('applies only the rules in a directory outside of a repository', () => {
   expect(read(directory).paths).toEqual(['.gitignore', 'a.ts']);
 });
 
-test('reads text that is not UTF-8', () => {
+test('sourceFiles reads text that is not UTF-8', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'old.php'), Buffer.from("// Größe\nisEnabled('checkout')", 'latin1'));
   const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
@@ -92,7 +92,7 @@ test.each([
   ['..', 'src/app', ['app/main.ts']],
   ['app', 'src', ['app/main.ts']],
   ['../src', 'src', ['app/main.ts']],
-])('paths of %s, seen from %s, are the paths that a caller would name', (operand, from, expected) => {
+])('sourceFiles for %s in the directory %s returns the paths a caller expects', (operand, from, expected) => {
   const directory = repository({ 'src/app/main.ts': 'a' });
   const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const files = sourceFiles(operand, counts, join(directory, from));
@@ -104,8 +104,8 @@ test.each<[string, (path: string) => void]>([
   ['a link to a file', (path) => symlinkSync('rules', path)],
   ['a FIFO', (path) => execFileSync('mkfifo', [path])],
   ['a directory', (path) => mkdirSync(path)],
-  ['larger than a source file', (path) => writeFileSync(path, '#'.repeat(maxFileBytes + 1))],
-])('an ignore file that is %s is not applied, and counted', (_, make) => {
+  ['a file above the size limit', (path) => writeFileSync(path, '#'.repeat(maxFileBytes + 1))],
+])('sourceFiles does not apply an ignore file that is %s, and counts it', (_, make) => {
   const directory = repository({ 'src/main.ts': 'a', 'src/rules': '*' });
   make(join(directory, 'src/.gitignore'));
   const { paths, counts } = read(directory);
@@ -114,7 +114,7 @@ test.each<[string, (path: string) => void]>([
   expect(read(join(directory, 'src')).counts).toMatchObject({ ignoreFiles: 1 });
 });
 
-test('reads an ignore file above the scanned directory with the same checks', () => {
+test('sourceFiles applies the same checks to an ignore file above the scanned directory', () => {
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });

@@ -9,7 +9,7 @@ export interface RequestContent {
   readonly body?: unknown;
 }
 
-/** A browser for signing in to the console: keeps cookies, and follows redirects only on request. */
+/** A browser that signs in to the console. It keeps cookies, and does not follow redirects by itself. */
 export class ConsoleBrowser {
   /** Cookies by name. */
   readonly cookies = new Map<string, string>();
@@ -21,7 +21,7 @@ export class ConsoleBrowser {
     this.#http = http;
   }
 
-  /** Opens an address, whatever host it names: the service responds for all hosts. */
+  /** Sends a request to an address. The host name of the address is ignored, because the service has all hosts. */
   async go(target: string | URL, sent: RequestContent = {}, method = 'GET'): Promise<Response> {
     const { pathname, search } = new URL(target, 'http://any');
     const cookie = Array.from(this.cookies, (pair) => pair.join('=')).join('; ');
@@ -36,28 +36,28 @@ export class ConsoleBrowser {
     return response;
   }
 
-  /** Sends a request as a page of the console does. */
+  /** Sends a request as the script of a console page does. */
   ask(method: string, path: string, { headers = {}, body }: RequestContent = {}): Promise<Response> {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     return this.go(path, { ...json, headers: { ...ownPage, ...type, ...headers } }, method);
   }
 
-  /** Begins to sign in. @returns the address of the sign-in page */
+  /** Starts a sign-in. @returns the address of the sign-in page */
   async begin(query: Parameters = {}): Promise<URL> {
     const location = readLocation(await this.go(`/console/sign-in?${encode(query)}`));
     if (!location.pathname.endsWith('/console/sign-in')) return location;
-    // The base URL has another name, which a proxy in front leads here.
+    // The base URL can have another host name, for which a proxy would forward requests to the service.
     return readLocation(await this.go(`/console/sign-in${location.search}`));
   }
 
   /**
-   * Fills in the sign-in page; a temporary password is replaced by another.
+   * Fills in the sign-in page. Replaces a temporary password with another one.
    * @returns the address of the callback
    */
   async authorize(page: URL, { email, password }: Person): Promise<URL> {
     const shown = await this.go(page);
-    if (shown.status === 303) return readLocation(shown); // Signed in already.
+    if (shown.status === 303) return readLocation(shown); // The user is already signed in.
     const form = /name="form" value="([^"]*)"/.exec(await shown.text())?.[1];
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const post = (fields: Parameters) => this.go(page, { headers, body: encode({ form, ...fields }) }, 'POST');
@@ -78,7 +78,7 @@ export class ConsoleBrowser {
     return (await this.ask('GET', '/api/v2/users/me')).status;
   }
 
-  /** Returns the signed-in user; `null` without one. */
+  /** Returns the signed-in user; `null` if no user is signed in. */
   async who(): Promise<string | null> {
     const { user } = (await (await this.ask('GET', '/console/session')).json()) as { user: { email: string } | null };
     return user?.email ?? null;
@@ -89,7 +89,7 @@ export class ConsoleBrowser {
     return [...this.cookies].find(([name]) => name.includes('flagmeter-console'));
   }
 
-  /** The names of the cookies of attempts. */
+  /** The names of the cookies of sign-in attempts. */
   get attempts(): readonly string[] {
     return [...this.cookies.keys()].filter((name) => name.includes('flagmeter-sign-in'));
   }

@@ -7,7 +7,7 @@ export const hourMs = 3_600_000;
 
 export interface ConsoleFixture extends SignInFixture {
   consoleBrowser(): ConsoleBrowser;
-  /** A browser that is signed in to the console, as the Admin of the first team unless another person is given. */
+  /** Returns a browser that is signed in to the console, by default as the Admin of the first team. */
   signedIn(person?: Person): Promise<ConsoleBrowser>;
   /** Calls the management API with a token of the first team's API key. */
   asKey(method: string, path: string, status: number, body?: object): Promise<unknown>;

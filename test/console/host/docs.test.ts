@@ -19,7 +19,7 @@ function listIds(page: string): readonly string[] {
 }
 
 describe('the docs', () => {
-  test('serve HTML that runs only its own script', async () => {
+  test('the docs are HTML pages that run only their own script', async () => {
     const response = await get('/docs/semantics');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -29,18 +29,18 @@ describe('the docs', () => {
     expect(await response.text()).toMatch(/<h2 id="the-verdict">The verdict<\/h2>/);
   });
 
-  test('list every document of the README', async () => {
+  test('the docs contain every document that the README lists', async () => {
     const contents = await (await get('/docs')).text();
     for (const name of ['quickstart', 'console', 'semantics', 'architecture'])
       expect(contents).toContain(`<li><a href="./docs/${name}">`);
   });
 
-  test('respond with 404 to an unknown name', async () => {
+  test('the docs respond with 404 to an unknown name', async () => {
     expect((await get('/docs/nothing', { accept: 'text/html' })).status).toBe(404);
     expect((await get('/docs/nothing')).headers.get('content-type')).toBe('application/problem+json');
   });
 
-  test('link to existing pages, sections, images and files', async () => {
+  test('the docs link to existing pages, sections, images and files', async () => {
     const pages = await servedPages();
     const links = [...pages].flatMap(([path, page]) =>
       Array.from(page.matchAll(/<[^>]+ (?:href|src)="([^"]+)"/g), ([, link = '']) => ({
@@ -62,7 +62,7 @@ describe('the docs', () => {
     for (const [path, page] of pages) expect(page, path).not.toMatch(/<(script(?! src)|iframe|style)/);
   });
 
-  test('contain every section that a help link of the console leads to', async () => {
+  test('the docs contain every section that a help link of the console leads to', async () => {
     const folder = join(import.meta.dirname, '../../../src/console');
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const targets = sources
@@ -81,7 +81,7 @@ describe('the docs', () => {
     expect(missing).toEqual([]);
   });
 
-  test('list their titles for the search', async () => {
+  test('the docs list the titles of their sections for the search', async () => {
     const titles = (await (await get('/docs/titles.json')).json()) as unknown[];
     expect(titles).toContainEqual({ title: 'The verdict', page: 'Semantics', to: 'semantics#the-verdict' });
   });

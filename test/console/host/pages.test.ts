@@ -16,14 +16,14 @@ describe('the document', () => {
     '/settings',
     '/settings/you',
     '/console/signed-in',
-  ])('is served at %s', async (path) => {
+  ])('the document of the console is served at %s', async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await response.text()).toContain(`/console/files/${bundle.script}`);
   });
 
-  test('preloads the scripts of its page', async () => {
+  test('the document of the console preloads the scripts of the page at its address', async () => {
     const page = await (await get('/apps/app_1/Production/flag?name=x')).text();
     const hinted = [...page.matchAll(/rel="modulepreload" href="\/console\/files\/([^"]+)"/g)];
     const scripts = bundle.pages['flag']!.filter((name) => name !== bundle.script);
@@ -31,27 +31,30 @@ describe('the document', () => {
     for (const name of scripts) expect((await get(`/console/files/${name}`)).status, name).toBe(200);
   });
 
-  describe.each(['/nope', '/apps', '/apps/a/b/nope', '/apps/a/b/flags/more', '/api/v2/nope'])('%s', (path) => {
-    test('shows "Not found" to a browser', async () => {
-      const response = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-      expect(response.status).toBe(404);
-      expect(response.headers.get('vary')).toBe('Accept');
-      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(await response.text()).toContain(`/console/files/${bundle.script}`);
-    });
-
-    test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
-      'returns a problem document for Accept: %s',
-      async (accept) => {
-        const response = await get(path, { accept });
+  describe.each(['/nope', '/apps', '/apps/a/b/nope', '/apps/a/b/flags/more', '/api/v2/nope'])(
+    'the unknown path %s',
+    (path) => {
+      test('a browser gets the page "Not found" at an unknown path', async () => {
+        const response = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
         expect(response.status).toBe(404);
-        expect(response.headers.get('content-type')).toBe('application/problem+json');
-        expect(await response.json()).toMatchObject({ code: 'not_found' });
-      },
-    );
-  });
+        expect(response.headers.get('vary')).toBe('Accept');
+        expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+        expect(await response.text()).toContain(`/console/files/${bundle.script}`);
+      });
 
-  test('allows only its own script and the configured hosts, and forbids frames', async () => {
+      test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
+        'an unknown path returns a problem document for Accept: %s',
+        async (accept) => {
+          const response = await get(path, { accept });
+          expect(response.status).toBe(404);
+          expect(response.headers.get('content-type')).toBe('application/problem+json');
+          expect(await response.json()).toMatchObject({ code: 'not_found' });
+        },
+      );
+    },
+  );
+
+  test('the document of the console allows only its own script and the configured hosts, and forbids frames', async () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? '';
     const rules = new Map(
       policy.split(';').map((rule) => {
@@ -73,7 +76,7 @@ describe('the document', () => {
     });
   });
 
-  test('contains the URLs of the hosts, which cannot end their element', async () => {
+  test('the document of the console contains the URLs of the hosts, which cannot end their script element', async () => {
     const page = await (await get('/')).text();
     const [, text = ''] = /<script type="application\/json" id="settings">([^<]*)<\/script>/.exec(page) ?? [];
     const url = `http://${service.http}`;
@@ -87,7 +90,7 @@ describe('a file', () => {
     ['gzip', 'gzip'],
     ['br;q=0, gzip', 'gzip'],
     ['identity', null],
-  ])('a request with Accept-Encoding %s gets the encoding %s, and is cached forever', async (accepted, encoding) => {
+  ])('a file requested with Accept-Encoding %s is encoded as %s and cached forever', async (accepted, encoding) => {
     const response = await get(`/console/files/${bundle.style}`, { 'accept-encoding': accepted });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-encoding')).toBe(encoding);
@@ -96,7 +99,7 @@ describe('a file', () => {
     expect(await response.text()).toContain(':focus-visible');
   });
 
-  test('the file of another version does not exist', async () => {
+  test('a file name of another version is not found', async () => {
     expect((await get('/console/files/main-000000000000.js')).status).toBe(404);
   });
 });

@@ -5,7 +5,7 @@ import { readReturnPath } from '../../../src/console/host/sign-in.ts';
 const baseUrl = 'https://console.example/flags';
 const { origin } = new URL(baseUrl);
 
-/** Texts made of the pieces that browsers read in surprising ways. */
+/** Texts with parts that browsers interpret in surprising ways. */
 const tricky = fc
   .array(
     fc.constantFrom(
@@ -31,7 +31,7 @@ const tricky = fc
   )
   .map((parts) => parts.join(''));
 
-test('returns only to the same origin, however a browser interprets the path', () => {
+test('readReturnPath accepts only paths that every browser interprets as the same origin', () => {
   fc.assert(
     fc.property(fc.oneof(tricky, fc.string(), fc.webUrl(), fc.webPath()), (text) => {
       const path = readReturnPath(baseUrl, text);
@@ -44,7 +44,7 @@ test('returns only to the same origin, however a browser interprets the path', (
   );
 });
 
-test('returns to the path that the browser shows', () => {
+test('readReturnPath returns the path that the browser shows', () => {
   fc.assert(
     fc.property(fc.webPath(), fc.webQueryParameters(), (path, query) => {
       const { pathname, search } = new URL(`/apps${path}?${query}`, origin);

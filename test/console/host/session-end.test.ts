@@ -7,7 +7,7 @@ import { expiry, hourMs, listSignIns, openConsole, readUserId } from './console-
 const fixture = opened(openConsole);
 
 describe('signing out', () => {
-  test('ends the session in all tabs, and the sign-in at the auth host', async () => {
+  test('signing out ends the session in all tabs, and the sign-in at the auth host', async () => {
     const browser = await fixture.signedIn();
     const other = new Map(browser.cookies);
     const response = await browser.ask('DELETE', '/console/session');
@@ -16,11 +16,11 @@ describe('signing out', () => {
     for (const [name, value] of other) browser.cookies.set(name, value);
     expect(await browser.status()).toBe(401);
     expect(await browser.who()).toBeNull();
-    expect((await browser.go(await browser.begin())).status).toBe(200); // The sign-in page.
+    expect((await browser.go(await browser.begin())).status).toBe(200); // The auth host shows the sign-in page again.
     expect((await fixture.audit())[0]).toMatchObject({ action: 'session.ended' });
   });
 
-  test('ends all sessions of the browser, but not the sessions of other browsers', async () => {
+  test('signing out ends all sessions of the browser, but not the sessions of other browsers', async () => {
     const browser = await fixture.signedIn();
     const elsewhere = await fixture.signedIn();
     const [name, first] = browser.session!;
@@ -31,7 +31,7 @@ describe('signing out', () => {
     expect(await elsewhere.status()).toBe(200);
   });
 
-  test('succeeds when repeated, but not for another page', async () => {
+  test('signing out succeeds twice, but is refused from another page', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 2; times += 1)
       expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
@@ -44,26 +44,26 @@ describe('signing out', () => {
 
 describe('the session', () => {
   test.each<readonly [what: string, end: (browser: ConsoleBrowser, id: string) => Promise<unknown>]>([
-    ['with a new password', () => fixture.changePassword(fixture.admin.password)],
+    ['when its user gets a new password', () => fixture.changePassword(fixture.admin.password)],
     [
-      'with the sign-in, at the auth host',
+      'when the browser signs out at the auth host',
       (browser) => browser.go('/connect/endsession', { headers: { origin: 'null' } }, 'POST'),
     ],
     [
-      'with its sign-in, by the list of sessions',
+      'when an Admin ends its sign-in in the list of sessions',
       async (browser, id) => {
         const { signIn } = (await listSignIns(browser)).find(({ current }) => current)!;
         await fixture.asKey('DELETE', `/api/v2/users/${id}/sessions/${signIn}`, 204);
       },
     ],
-  ])('ends %s', async (_, end) => {
+  ])('a session ends %s', async (_, end) => {
     const browser = await fixture.signedIn();
     await end(browser, await readUserId(browser));
     expect(await browser.status()).toBe(401);
     expect(await browser.who()).toBeNull();
   });
 
-  test('ends with its user', async () => {
+  test('a session ends when its user is deleted', async () => {
     const person = { email: 'gone@example.com', password: 'a password of theirs' };
     await fixture.asKey('POST', '/api/v2/users', 201, { ...person, name: 'Gone' });
     const browser = await fixture.signedIn(person);
@@ -72,7 +72,7 @@ describe('the session', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('ends twelve hours after its last use, which is recorded every five minutes', async () => {
+  test('a session ends twelve hours after its last use, which is recorded every five minutes', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 3; times += 1) {
       fixture.clock.advance(11.9 * hourMs);
@@ -88,7 +88,7 @@ describe('the session', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('ends a week after the sign-in, even if it is used', async () => {
+  test('a session ends a week after the sign-in, even if it is used', async () => {
     const browser = await fixture.signedIn();
     const end = Math.floor(fixture.clock.now() / 1000) * 1000 + 7 * 24 * hourMs;
     while (fixture.clock.now() + 11 * hourMs < end) {
@@ -103,7 +103,7 @@ describe('the session', () => {
     expect(await browser.status()).toBe(401);
   });
 
-  test('survives a restart of the server', async () => {
+  test('a session survives a restart of the server', async () => {
     const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
     const before = await openSignIn({ args });
     const browser = new ConsoleBrowser(before.service);

@@ -8,7 +8,7 @@ import { hourMs, listSignIns, openConsole, readUserId } from './console-fixture.
 const fixture = opened(openConsole);
 
 describe('GET /console/session', () => {
-  test('returns the signed-in user and the end of the session', async () => {
+  test('GET /console/session returns the signed-in user and the end of the session', async () => {
     const browser = await fixture.signedIn();
     const response = await browser.ask('GET', '/console/session');
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -26,7 +26,7 @@ describe('GET /console/session', () => {
     expect(Date.parse(expiresAt) - fixture.clock.now()).toBe(12 * hourMs);
   });
 
-  test('returns no user without a session', async () => {
+  test('GET /console/session returns no user if there is no session', async () => {
     const response = await fixture.consoleBrowser().ask('GET', '/console/session');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ user: null, expiresAt: null });
@@ -45,7 +45,7 @@ describe('the cookie', () => {
     ['from a client that does not name a site', { 'sec-fetch-site': '' }, 401],
     ['next to an invalid token', { authorization: 'Bearer x' }, 401],
     ['next to another scheme', { authorization: 'Basic eDp5' }, 401],
-  ])('sent %s with headers %j gets status %i', async (_, headers, status) => {
+  ])('a session cookie sent %s (%j) gets status %i', async (_, headers, status) => {
     const browser = await fixture.signedIn();
     const sent = Object.entries({ ...ownPage, ...headers }).filter(([, value]) => value !== '');
     for (const [method, path] of [
@@ -60,7 +60,7 @@ describe('the cookie', () => {
     }
   });
 
-  test('a valid token takes precedence', async () => {
+  test('a valid token takes precedence over the session cookie', async () => {
     const browser = await fixture.signedIn(fixture.outsider);
     const { http, credentials } = fixture.service;
     const authorization = `Bearer ${await token(http, credentials)}`;
@@ -68,7 +68,7 @@ describe('the cookie', () => {
     expect(await response.json()).toMatchObject({ id: credentials.clientId });
   });
 
-  test('a cookie that is sent twice is refused, because another site might have planted one', async () => {
+  test('a session cookie that is sent twice is refused, because another site might have planted one of them', async () => {
     const browser = await fixture.signedIn();
     const outsider = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
@@ -84,11 +84,11 @@ describe('the cookie', () => {
 
   test.each([
     ['an empty value', () => ''],
-    ['no session', () => `${'x'.repeat(22)}.${'y'.repeat(43)}`],
+    ['an unknown session id', () => `${'x'.repeat(22)}.${'y'.repeat(43)}`],
     ['another secret', (value: string) => value.replace(/\..*/, `.${'y'.repeat(43)}`)],
-    ['more characters', (value: string) => `${value}x`],
-    ['the key of the session', (_: string, key: string) => key],
-  ])('is refused with %s', async (_, forged) => {
+    ['additional characters', (value: string) => `${value}x`],
+    ['the public key of the session', (_: string, key: string) => key],
+  ])('a session cookie is refused if it has %s', async (_, forged) => {
     const browser = await fixture.signedIn();
     const [name, value] = browser.session!;
     const [{ sessions }] = (await listSignIns(browser)) as [Awaited<ReturnType<typeof listSignIns>>[0]];
@@ -99,7 +99,7 @@ describe('the cookie', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('authorises the management API only', async () => {
+  test('a session cookie authorises only the management API', async () => {
     const browser = await fixture.signedIn();
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const [method, path, status] of [
@@ -119,7 +119,7 @@ describe('the cookie', () => {
 });
 
 describe('requests of other pages', () => {
-  test('a posted form of any content type is refused', async () => {
+  test('a form that another page posts is refused, whatever its content type', async () => {
     const browser = await fixture.signedIn();
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
@@ -129,7 +129,7 @@ describe('requests of other pages', () => {
   });
 
   test.each(['https://evil.example', 'http://127.0.0.1:1', 'null', 'own'])(
-    'no preflight from %s allows the header of the console, or cookies',
+    'a preflight from %s allows neither the header of the console nor cookies',
     async (from) => {
       const origin = from === 'own' ? `http://${fixture.service.http}` : from;
       for (const path of ['/api/v2/users/me', '/console/session', '/console/sign-in']) {
@@ -177,7 +177,7 @@ describe('the kinds of sessions are separate', () => {
     expect((await browser.go(callback)).status).toBe(303);
   });
 
-  test.each(['flagmeter-console', 'flagmeter-cli'])('no refresh by %s takes the cookie', async (client_id) => {
+  test.each(['flagmeter-console', 'flagmeter-cli'])('a session cookie refreshes no token of %s', async (client_id) => {
     const browser = await fixture.signedIn();
     const [, value] = browser.session!;
     for (const refresh_token of [value, `fm_refresh_${value}`]) {
@@ -187,7 +187,7 @@ describe('the kinds of sessions are separate', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('the cookie does not accept a refresh token', async () => {
+  test('the console does not accept a refresh token as a session cookie', async () => {
     const { admin, clientId } = fixture;
     const page = await fixture.signIn(fixture.newBrowser(), {}, admin);
     const code = page.location!.searchParams.get('code')!;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const newBrowser = () => new ConsoleBrowser(fixture.service);
 const shownBy = async (response: Response) => /<p class="error">([^<]*)</.exec(await response.text())?.[1];
 
-test('redirects a browser to the sign-in page, and starts a session afterwards', async () => {
+test('signing in redirects the browser to the sign-in page, and starts a session afterwards', async () => {
   const browser = newBrowser();
   const page = await browser.begin({ return: '/apps/1?range=7d' });
   expect(page.origin + page.pathname).toBe(`${origin}/connect/authorize`);
@@ -34,11 +34,11 @@ test('redirects a browser to the sign-in page, and starts a session afterwards',
   expect(browser.attempts).toEqual([]);
 });
 
-test('returns to the console by default', async () => {
+test('signing in returns to the start page of the console by default', async () => {
   expect(readLocation(await newBrowser().signIn(fixture.admin)).href).toBe(`${origin}/`);
 });
 
-test('puts the verifier into no URL, and tokens into no page', async () => {
+test('signing in puts the verifier into no URL, and the tokens into no page', async () => {
   const browser = newBrowser();
   const page = await browser.begin();
   const [attempt = ''] = browser.attempts;
@@ -64,7 +64,7 @@ describe.each([
     '; Secure',
   ],
 ])('a sign-in %s', (_, args, cookieName, secure) => {
-  test('limits the session cookie to this host, without access for scripts', async () => {
+  test('a sign-in limits its session cookie to the host, and hides the cookie from scripts', async () => {
     const { service, admin } = args.length === 0 ? fixture : await openSignIn({ args });
     const browser = new ConsoleBrowser(service);
     const page = await browser.begin();
@@ -81,13 +81,13 @@ describe.each([
   });
 });
 
-describe('an address to return to', () => {
+describe('the return address of a sign-in', () => {
   test.each([
     ['/', '/'],
     ['/apps/a%20b?x=%2F%2Fevil#top', '/apps/a%20b?x=%2F%2Fevil#top'],
     ['/console/signed-in', '/console/signed-in'],
     ['/apps/../settings', '/settings'],
-  ])('%s is a path of the console', async (path, wanted) => {
+  ])('the return address %s is a path of the console', async (path, wanted) => {
     const response = await newBrowser().signIn(fixture.admin, { return: path });
     expect(readLocation(response).href).toBe(`${origin}${wanted}`);
   });
@@ -106,7 +106,7 @@ describe('an address to return to', () => {
     '/é',
     '/ ',
     `/${'x'.repeat(1000)}`,
-  ])('%j is refused with a page that links to the sign-in', async (path) => {
+  ])('the return address %j is refused with a page that links to the sign-in', async (path) => {
     const browser = newBrowser();
     const response = await browser.go(`/console/sign-in?${new URLSearchParams({ return: path })}`);
     expect(response.status).toBe(400);
@@ -115,13 +115,13 @@ describe('an address to return to', () => {
     expect(await response.text()).toContain('<a href="sign-in">');
   });
 
-  test('two addresses to return to are refused', async () => {
+  test('a sign-in with two return addresses is refused', async () => {
     expect((await newBrowser().go('/console/sign-in?return=/&return=//evil')).status).toBe(400);
   });
 });
 
 describe('the callback', () => {
-  /** Returns the text of the callback's page, with changed parameters of the address; `null` removes a parameter. */
+  /** Changes parameters of the callback's address, and returns the text of its page; `null` removes a parameter. */
   async function readRefusal(changed: Readonly<Record<string, string | null>>, browser = newBrowser()) {
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     for (const [name, value] of Object.entries(changed))
@@ -144,12 +144,12 @@ describe('the callback', () => {
     ['no code', { code: null }, 'The auth host refused the sign-in.'],
     ['a refusal', { code: null, error: 'access_denied' }, 'The sign-in was cancelled.'],
     ['an unknown refusal', { code: null, error: '<b>' }, 'The auth host refused the sign-in.'],
-    ['a name of every object', { code: null, error: '__proto__' }, 'The auth host refused the sign-in.'],
-  ])('refuses a response with %s', async (_, changed, text) => {
+    ['an inherited property as its error', { code: null, error: '__proto__' }, 'The auth host refused the sign-in.'],
+  ])('the callback refuses a response with %s', async (_, changed, text) => {
     expect(await readRefusal(changed)).toBe(text);
   });
 
-  test('refuses a changed address to return to', async () => {
+  test('the callback refuses a changed return address', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin({ return: '/a' }), fixture.admin);
     const state = callback.searchParams.get('state')!.split('.');
@@ -157,21 +157,21 @@ describe('the callback', () => {
     expect(await shownBy(await browser.go(callback))).toBe(unknown);
   });
 
-  test('refuses the response to an attempt of another browser', async () => {
+  test('the callback refuses a response to an attempt of another browser', async () => {
     const attacker = newBrowser();
     const callback = await attacker.authorize(await attacker.begin(), fixture.admin);
     const victim = newBrowser();
     await victim.begin();
     expect(await shownBy(await victim.go(callback))).toBe(unknown);
     expect(victim.session).toBeUndefined();
-    // The state of the own attempt fails as well, because its verifier does not match the code.
+    // The state of the browser's own attempt fails too, because its verifier does not match the code.
     const own = await victim.begin();
     callback.searchParams.set('state', own.searchParams.get('state')!);
     expect((await victim.go(callback)).status).toBe(400);
     expect(victim.session).toBeUndefined();
   });
 
-  test('accepts a response once, and a replay changes nothing', async () => {
+  test('the callback accepts a response once, and a replay changes nothing', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     expect((await browser.go(callback)).status).toBe(303);
@@ -179,7 +179,7 @@ describe('the callback', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('ends the session of a code that is sent twice with the cookie of its attempt', async () => {
+  test('the callback ends the session of a code that is sent twice with the cookie of its attempt', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     const [attempt = ''] = browser.attempts;
@@ -192,7 +192,7 @@ describe('the callback', () => {
     expect((await fixture.audit()).map(({ action }) => action)).toContain('authorization-code.reused');
   });
 
-  test('refuses a code that is older than a minute', async () => {
+  test('the callback refuses a code that is older than a minute', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     fixture.clock.advance(60_000);
@@ -200,7 +200,7 @@ describe('the callback', () => {
   });
 });
 
-test('two tabs sign in at the same time, in any order, and both continue', async () => {
+test('two tabs can sign in at the same time, in any order', async () => {
   const browser = newBrowser();
   const first = await browser.begin({ return: '/first' });
   const second = await browser.begin({ return: '/second' });
@@ -210,7 +210,7 @@ test('two tabs sign in at the same time, in any order, and both continue', async
   expect(await browser.status()).toBe(200);
 });
 
-test('unfinished attempts do not fill the request headers', async () => {
+test('the cookies of unfinished attempts do not exceed the limit of the request headers', async () => {
   const browser = newBrowser();
   const begun: string[] = [];
   for (let at = 0; at < 30; at += 1) {
@@ -220,7 +220,7 @@ test('unfinished attempts do not fill the request headers', async () => {
   expect(browser.attempts).toEqual(begun.slice(-24));
 });
 
-test('signing in starts a new session, whatever cookie the browser had', async () => {
+test('signing in starts a new session, whatever session cookie the browser had', async () => {
   const browser = newBrowser();
   const [, port] = fixture.service.http.split(':');
   const planted = `${'x'.repeat(22)}.${'y'.repeat(43)}`;
@@ -232,7 +232,7 @@ test('signing in starts a new session, whatever cookie the browser had', async (
   expect(browser.session![1]).not.toBe(before);
 });
 
-test('a frame shows neither the console nor its failures', async () => {
+test('neither the console nor its error pages can be shown in a frame', async () => {
   const browser = newBrowser();
   for (const path of ['/', '/console/signed-in', '/console/callback', '/console/sign-in?return=x']) {
     const { headers } = await browser.go(path);
@@ -241,7 +241,7 @@ test('a frame shows neither the console nor its failures', async () => {
   }
 });
 
-test('a browser at another host name is first redirected to the base URL, once', async () => {
+test('a browser at another host name is redirected once to the base URL before the sign-in', async () => {
   const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
   const { service } = await openSignIn({ args });
   const browser = new ConsoleBrowser(service);
@@ -261,7 +261,7 @@ test('the console is below a path of its host if the base URL has a path', async
   const page = await browser.begin();
   expect(page.searchParams.get('redirect_uri')).toBe('https://tools.example/flags/console/callback');
   const callback = await browser.authorize(page, admin);
-  callback.pathname = '/console/callback'; // As the proxy in front does.
+  callback.pathname = '/console/callback'; // The proxy removes the path of the base URL.
   expect(readLocation(await browser.go(callback)).href).toBe('https://tools.example/flags/');
   await service.stop();
 });

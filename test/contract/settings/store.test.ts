@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../../src/serve/config/config.ts';
 
-/** Loads from options, variables and the file `f.json`, whose content can be text or an object. */
+/** Loads settings from options, variables and the file `f.json`, whose content can be a text or an object. */
 function load(argv: string[], env: ConfigSources['env'], file: unknown) {
   const readFile = (path: string) => {
     if (path !== 'f.json') throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
@@ -17,12 +17,12 @@ it.each<[string, string[], ConfigSources['env'], unknown]>([
   ['a variable', [], { FLAGMETER_POSTGRES: postgres }, undefined],
   ['the configuration file', ['--config=f.json'], {}, { postgres }],
   ['a separate file', ['--postgres-file=f.json'], {}, `${postgres}\n`],
-  ['a file that a variable names', [], { FLAGMETER_POSTGRES_FILE: 'f.json' }, postgres],
+  ['a file whose path is in a variable', [], { FLAGMETER_POSTGRES_FILE: 'f.json' }, postgres],
   ['the option of an earlier version', [`--engine=${postgres}`], {}, undefined],
   ['the variable of an earlier version', [], { FLAGMETER_ENGINE: postgres }, undefined],
   ['the key of an earlier version', ['--config=f.json'], {}, { engine: postgres }],
   ['the file option of an earlier version', ['--engine-file=f.json'], {}, postgres],
-])('takes the URL of PostgreSQL from %s', (_, argv, env, file) => {
+])('the server reads the URL of PostgreSQL from %s', (_, argv, env, file) => {
   expect(load(argv, env, file)).toMatchObject({ postgres, spoolMax: 4 * 1024 ** 3 });
 });
 
@@ -33,6 +33,6 @@ it.each([
   [['--postgres-file=f.json'], /--postgres-file: its text must begin with postgres:/],
   [['--postgres=db1/flagmeter'], /--postgres: must begin with postgres:/],
   [['--postgres', postgres, '--node-name='], /--node-name/],
-])('refuses %j with the reason', (argv, words) => {
+])('the server refuses the PostgreSQL options %j, and reports the reason', (argv, words) => {
   expect(() => load(argv, {}, 'not a URL')).toThrow(words);
 });

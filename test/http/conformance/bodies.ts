@@ -5,15 +5,15 @@ import { chunk, chunkedHead, declare, get, host, post } from '../support/request
 import { bodyLimit } from '../support/routes.ts';
 import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
-/** Required handling of bodies by every HTTP engine: complete, too large, and truncated. */
+/** Tests that every HTTP engine must pass with complete, too large and truncated bodies. */
 export function bodies({ open, ask }: Target): void {
   describe.concurrent('request bodies', () => {
-    it('accepts a declared length', async () => {
+    it('accepts a body with a declared length', async () => {
       const response = await ask(post('/echo', 'hello'));
       expect([response.status, response.body.toString()]).toEqual([200, 'hello']);
     });
 
-    it('accepts chunks', async () => {
+    it('accepts a body in chunks', async () => {
       const client = await open();
       client.write(`${chunkedHead('/echo')}${chunk('hello ')}`);
       await sleep(20);
@@ -59,7 +59,7 @@ export function bodies({ open, ask }: Target): void {
       expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
     });
 
-    it('charges the budget neither for announced bytes nor for a client that has disconnected', async () => {
+    it('charges the budget only for received bytes, and only until the client disconnects', async () => {
       const heldNow = async () => json(await ask(get('/hold?gone'))).held;
       const client = await open();
       client.write(declare('/hold?gone', 15_000));
@@ -71,11 +71,11 @@ export function bodies({ open, ask }: Target): void {
       await expect.poll(heldNow).toBe(0);
     });
 
-    it('reads a body after it has arrived', async () => {
+    it('the handler can read a body after it has arrived', async () => {
       expect((await ask(post('/echo-late', 'hello'))).body.toString()).toBe('hello');
     });
 
-    it('reads a body while it arrives', async () => {
+    it('the handler can read a body while it arrives', async () => {
       const client = await open();
       client.write(declare('/echo-late', 10));
       for (const piece of ['he', 'llo', 'wor', 'ld']) {
@@ -104,7 +104,7 @@ export function bodies({ open, ask }: Target): void {
       expect((await client.read()).status).toBe(202);
     });
 
-    it.each(['gzip', 'GZIP', 'x-gzip'])('decompresses a body in %s', async (encoding) => {
+    it.each(['gzip', 'GZIP', 'x-gzip'])('decompresses a body with the encoding %s', async (encoding) => {
       const packed = gzipSync('hello').toString('latin1');
       expect((await ask(post('/echo', packed, `Content-Encoding: ${encoding}\r\n`))).body.toString()).toBe('hello');
     });
@@ -120,21 +120,21 @@ export function bodies({ open, ask }: Target): void {
   });
 
   describe.concurrent('body that is too large', () => {
-    it('refuses a body by its declared length, before it is sent', async () => {
+    it('refuses a body by its declared length before the body is sent', async () => {
       const client = await open();
       client.write(declare('/echo', bodyLimit + 1));
       await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
-    it('refuses a body by its declared length if it is sent completely', async () => {
+    it('refuses a body by its declared length even if the whole body is sent', async () => {
       const client = await open();
       client.write(`${declare('/echo', bodyLimit + 1)}${'a'.repeat(bodyLimit + 1)}`);
       await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
-    it('refuses a body in chunks', async () => {
+    it('refuses a body in chunks that is too large', async () => {
       const client = await open();
       client.write(`${chunkedHead('/echo')}${chunk('a'.repeat(bodyLimit))}${chunk('a')}0\r\n\r\n`);
       await readRefusal(client);
@@ -144,7 +144,7 @@ export function bodies({ open, ask }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 8_192_000), Buffer.alloc(16_384, 'a'), ''],
       ['chunks', chunkedHead('/echo'), Buffer.from(chunk('a'.repeat(16_384))), '0\r\n\r\n'],
-    ])('refuses a body while it is being sent with %s', async (_, head, piece, end) => {
+    ])('refuses a body with %s while it is being sent', async (_, head, piece, end) => {
       const client = await open();
       client.write(head);
       const flood = client.flood(500 * piece.length, piece);
@@ -154,17 +154,17 @@ export function bodies({ open, ask }: Target): void {
       expect(await client.ended).toBe('closed');
     });
 
-    it('cuts the connection if the sender does not stop', async () => {
+    it('closes the connection if the sender of a refused body does not stop', async () => {
       const client = await open();
       client.write(declare('/echo', 1e12));
       const flood = client.flood(1e9);
-      // The client sees the refusal, but can lose its end because the connection is cut.
+      // The client reads the refusal, but the end of the refusal can be lost when the connection is closed.
       expect(await client.status()).toBe(413);
       expect(await flood).toBeLessThan(1e9);
       await client.ended;
     });
 
-    it('refuses a body that the handler reads late', async () => {
+    it('refuses a body that is too large even if the handler reads it late', async () => {
       const client = await open();
       client.write(declare('/echo-late', 1_000_000));
       const flood = client.flood(1_000_000, Buffer.alloc(10_000));
@@ -179,7 +179,7 @@ export function bodies({ open, ask }: Target): void {
       ['declared', `${declare('/echo?declared', 50)}hello`],
       ['chunked', `${chunkedHead('/echo?chunked')}${chunk('hello')}`],
       ['unread', `${declare('/echo-late?unread', 50)}hello`],
-    ])('the handler gets an error if the client of a body (%s) disconnects', async (query, request) => {
+    ])('the handler gets an error if the client disconnects during a body (%s)', async (query, request) => {
       const client = await open();
       client.write(request);
       await arrival(/\/\S+/.exec(request)![0], await open());
@@ -194,13 +194,13 @@ function packed(path: string, body: string): Uint8Array {
   return Buffer.concat([Buffer.from(declare(path, bytes.length, 'Content-Encoding: gzip\r\n')), bytes]);
 }
 
-/** Required handling of slow bodies by every HTTP engine. */
+/** Tests that every HTTP engine must pass with slow bodies. */
 export function slowBodies({ start, open }: Target): void {
   describe.concurrent('body that takes too long', () => {
     it.each([
       ['chunks', chunkedHead('/echo'), '1\r\na\r\n'],
       ['a large declared length', declare('/echo-large', 1_000_000), 'a'],
-    ])('refuses a body that arrives too slowly, with %s', async (_, head, piece) => {
+    ])('refuses a body with %s that arrives too slowly', async (_, head, piece) => {
       const hasty = await start({ secondMs: 10 });
       const client = await open(hasty.port);
       client.write(head);

@@ -4,7 +4,7 @@ import type { RawClient } from '../support/raw-client.ts';
 import { chunkedHead, declare, get, host } from '../support/requests.ts';
 import { json, type Target } from '../support/target.ts';
 
-/** Required handling of request heads by every HTTP engine. */
+/** Tests that every HTTP engine must pass with request heads. */
 export function heads({ open, ask }: Target): void {
   describe.concurrent('request heads', () => {
     it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('passes on the method %s', async (method) => {
@@ -12,27 +12,27 @@ export function heads({ open, ask }: Target): void {
       expect(json(response)).toMatchObject({ method, path: '/describe', query: '', remoteAddress: '127.0.0.1' });
     });
 
-    it('passes on path and query as sent', async () => {
+    it('passes on the path and the query as the client sent them', async () => {
       const response = await ask(get('/describe?a=%20+b&a=%zz&&c?d'));
       expect(json(response)).toMatchObject({ path: '/describe', query: 'a=%20+b&a=%zz&&c?d' });
     });
 
-    it('decodes path parameters', async () => {
+    it('decodes percent-encoded path parameters', async () => {
       expect(json(await ask(get('/items/a%20b%2Fc%C3%A9?x')))).toEqual({ id: 'a b/cé' });
     });
 
-    it('refuses a malformed escape in the path', async () => {
+    it('refuses a path with a malformed percent escape', async () => {
       const response = await ask(get('/items/%zz'));
       expect([response.status, json(response).code]).toEqual([400, 'invalid_path']);
     });
 
-    it('passes on headers by lower-case name and joins repeated ones', async () => {
+    it('passes on headers by lower-case name and joins repeated headers', async () => {
       const fields = 'X-UPPER: Value\r\nx-two: a\r\nX-Two: b\r\nCookie: a=1\r\ncookie: b=2\r\nX-Empty:\r\n';
       const response = await ask(get('/describe?headers=x-upper,x-two,cookie,x-empty,x-missing', fields));
       expect(json(response).headers).toEqual(['Value', 'a, b', 'a=1; b=2', '', null]);
     });
 
-    it('accepts a token of 3 KB', async () => {
+    it('accepts a token of 3 KB in the Authorization header', async () => {
       const token = `Bearer ${'t'.repeat(3_000)}`;
       const response = await ask(get('/describe?headers=authorization', `Authorization: ${token}\r\n`));
       expect(json(response).headers).toEqual([token]);
@@ -59,7 +59,7 @@ export function heads({ open, ask }: Target): void {
       ['a length that is not a number', declare('/echo', Number.NaN)],
       ['a negative length', declare('/echo', -5)],
       ['a malformed chunk', `${chunkedHead('/echo')}zz\r\nhello\r\n`],
-    ])('refuses %s with 400 and closes the connection', async (_, request) => {
+    ])('responds with 400 to a request with %s, and closes the connection', async (_, request) => {
       const client = await open();
       client.write(request);
       expect((await client.read()).status).toBe(400);
@@ -67,7 +67,7 @@ export function heads({ open, ask }: Target): void {
       await client.ended;
     });
 
-    /** Sends two more requests in the same write, like requests that a proxy took for part of the first. */
+    /** Sends two more requests in the same write, as if a proxy had taken them for a part of the first request. */
     async function smuggle(head: string): Promise<RawClient> {
       const client = await open();
       const end = head.includes('Transfer-Encoding') ? '0\r\n\r\n' : '';
@@ -86,11 +86,11 @@ export function heads({ open, ask }: Target): void {
       ['the codings gzip and chunked', 'Transfer-Encoding: gzip, chunked\r\n'],
       ['the codings chunked and gzip', 'Transfer-Encoding: chunked, gzip\r\n'],
       ['a coding like chunked', 'Transfer-Encoding: xchunked\r\n'],
-      ['no value of its length', 'Content-Length:\r\n'],
-      ['no value of its coding', 'Transfer-Encoding:\r\n'],
+      ['an empty Content-Length', 'Content-Length:\r\n'],
+      ['an empty Transfer-Encoding', 'Transfer-Encoding:\r\n'],
       ['two hosts', host],
       ['two different hosts', 'Host: other\r\n'],
-    ])('refuses %s with 400, and does not respond to a smuggled request behind it', async (_, fields) => {
+    ])('responds with 400 to a head with %s, and does not respond to a smuggled request', async (_, fields) => {
       const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
       expect((await client.read()).status).toBe(400);
       await client.ended;
@@ -103,7 +103,7 @@ export function heads({ open, ask }: Target): void {
       ['a length and chunks', 'Content-Length: 0\r\nTransfer-Encoding: chunked\r\n'],
       ['a space before the colon', 'Transfer-Encoding : chunked\r\n'],
       ['a folded field', 'Transfer-Encoding:\r\n chunked\r\n'],
-    ])('closes the connection on %s, and does not respond to a smuggled request behind it', async (_, fields) => {
+    ])('closes the connection after a head with %s, and does not respond to a smuggled request', async (_, fields) => {
       const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
       await client.ended;
       expect(client.unread).toMatch(/^(?!.*HTTP\/1.1 2)/s);
@@ -118,7 +118,7 @@ export function heads({ open, ask }: Target): void {
       ['a host with a user', 'Host: a@b\r\n'],
       ['a host with a space', 'Host: a b\r\n'],
       ['a host that is not ASCII', 'Host: \xe9\r\n'],
-    ])('responds to %s with 400 only', async (_, field) => {
+    ])('responds with 400 to a request with %s', async (_, field) => {
       const client = await open();
       client.write(`GET /describe HTTP/1.1\r\n${field}\r\n`);
       await client.ended;
@@ -132,12 +132,12 @@ export function heads({ open, ask }: Target): void {
       },
     );
 
-    it('accepts HTTP/1.0 without a host, if it supports HTTP/1.0', async () => {
+    it('accepts an HTTP/1.0 request without a host, or refuses HTTP/1.0', async () => {
       expect([200, 505]).toContain((await ask('GET /describe HTTP/1.0\r\n\r\n')).status);
     });
 
     it.each(['/describe/../items/7', '/items\\7'])(
-      'does not bypass the routes for HTTP/1.0 with the path %s',
+      'does not resolve the path %s of an HTTP/1.0 request to another route',
       async (path) => {
         expect([400, 505]).toContain((await ask(`GET ${path} HTTP/1.0\r\n\r\n`)).status);
       },
@@ -165,7 +165,7 @@ export function heads({ open, ask }: Target): void {
       '/items/.%2f',
       '/describe#a',
       `${'/x'.repeat(9)}${'/..'.repeat(9)}/describe`,
-    ])('refuses the path %s, which proxies could resolve', async (path) => {
+    ])('refuses the path %s, because proxies could resolve it to another path', async (path) => {
       const response = await ask(get(path));
       expect([response.status, json(response).code]).toEqual([400, 'invalid_path']);
     });
@@ -194,7 +194,7 @@ export function heads({ open, ask }: Target): void {
       },
     );
 
-    it.each(['GET /describe HTTP/2.0', 'nonsense', '\x16\x03\x01\x02'])('refuses %j as a request', async (line) => {
+    it.each(['GET /describe HTTP/2.0', 'nonsense', '\x16\x03\x01\x02'])('refuses the request line %j', async (line) => {
       const client = await open();
       client.write(`${line}\r\n${host}\r\n`);
       expect([400, 505]).toContain((await client.read()).status);

@@ -6,29 +6,29 @@ import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
-/** Required behaviour of every HTTP engine when it starts and stops listening. */
+/** Tests of the start and the stop of a listener, which every HTTP engine must pass. */
 export function listeners({ start, server, open }: Target): void {
   describe.concurrent('HTTP listener', () => {
-    it('reports an address in use', async () => {
+    it('listening fails with a clear message if the address is in use', async () => {
       const address = `127.0.0.1:${server().port}`;
       await expect(start({ port: server().port })).rejects.toThrow(
         `Cannot listen on ${address}: the address is in use`,
       );
     });
 
-    it('reports a host that is not an address of this machine', async () => {
+    it('listening fails with a clear message on an address of another machine', async () => {
       await expect(start({ host: '192.0.2.1' })).rejects.toThrow(
         'Cannot listen on 192.0.2.1:0: not an address of this machine',
       );
     });
 
-    it('reports an unknown host name', async () => {
+    it('listening fails with a clear message on an unknown host name', async () => {
       await expect(start({ host: 'nowhere.invalid' })).rejects.toThrow(
         'Cannot listen on nowhere.invalid:0: the host name cannot be resolved',
       );
     });
 
-    it('evaluates the address of a request only when needed', async () => {
+    it('determines the client address of a request only if the handler reads it', async () => {
       const asked: string[] = [];
       const { port, stop } = await start({
         findAddress(connected, request) {
@@ -58,7 +58,7 @@ export function listeners({ start, server, open }: Target): void {
       await first.stop();
     });
 
-    it('reports an unusable certificate', async () => {
+    it('listening fails with a clear message if the certificate is not readable', async () => {
       const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
       await expect(start({ tls })).rejects.toThrow('Cannot read the certificate /nowhere/cert.pem: ');
     });
@@ -76,7 +76,7 @@ export function listeners({ start, server, open }: Target): void {
       await secure.stop();
     });
 
-    it('sends the responses to requests in flight when it is closed, then accepts no more', async () => {
+    it('a closing listener sends the responses to open requests, but accepts no new requests', async () => {
       const closing = await start();
       const idle = await open(closing.port);
       const slow = await open(closing.port);
@@ -98,7 +98,7 @@ export function listeners({ start, server, open }: Target): void {
       await closing.stop();
     });
 
-    it('cuts requests in flight after the grace period when it is closed', async () => {
+    it('a closing listener ends the connections of open requests after the grace period', async () => {
       const closing = await start();
       const asker = await open(closing.port);
       const stuck = await open(closing.port);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
 import { json, readRefusal, type Target } from '../support/target.ts';
 
-/** Returns the content of each block of 64 KiB; `undefined` for a mixed block. */
+/** Returns the repeated byte of each block of 64 KiB; `undefined` for a block with different bytes. */
 function numbersIn(body: Buffer): (number | undefined)[] {
   return Array.from({ length: body.length / 65_536 }, (_, at) => {
     const piece = body.subarray(at * 65_536, (at + 1) * 65_536);
@@ -10,7 +10,7 @@ function numbersIn(body: Buffer): (number | undefined)[] {
   });
 }
 
-/** Required handling of connections and responses by every HTTP engine. */
+/** Tests of connections and responses, which every HTTP engine must pass. */
 export function replies({ open, ask, start }: Target): void {
   describe.concurrent('HTTP connection', () => {
     it('keeps a connection open for the next request', async () => {
@@ -21,7 +21,7 @@ export function replies({ open, ask, start }: Target): void {
       }
     });
 
-    it('closes a connection on request of the client', async () => {
+    it('closes a connection if the client sends Connection: close', async () => {
       const client = await open();
       client.write(get('/accept', 'Connection: close\r\n'));
       expect((await client.read()).status).toBe(202);
@@ -93,7 +93,7 @@ export function replies({ open, ask, start }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 5, expectation), 'hello'],
       ['chunks', chunkedHead('/echo', expectation), `${chunk('hello')}0\r\n\r\n`],
-    ])('responds with 100, and then accepts a body with %s', async (_, head, body) => {
+    ])('responds with 100 to Expect: 100-continue, and then accepts a body with %s', async (_, head, body) => {
       const client = await open();
       client.write(head);
       expect((await client.read()).status).toBe(100);
@@ -101,7 +101,7 @@ export function replies({ open, ask, start }: Target): void {
       expect((await client.read()).body.toString()).toBe('hello');
     });
 
-    it('refuses a body that would be too large without waiting for it', async () => {
+    it('refuses a body with Expect: 100-continue that would be too large before the client sends it', async () => {
       const client = await open();
       client.write(declare('/echo', 1_000_000, expectation));
       expect((await client.read()).status).toBe(100);
@@ -111,12 +111,12 @@ export function replies({ open, ask, start }: Target): void {
   });
 
   describe.concurrent('HTTP response', () => {
-    it('sends length 0 without a body', async () => {
+    it('sends content-length: 0 in a response without a body', async () => {
       const { status, headers } = await ask(get('/accept'));
       expect([status, headers.get('content-length'), headers.has('content-type')]).toEqual([202, '0', false]);
     });
 
-    it('sends no length with 204', async () => {
+    it('sends no content-length in a 204 response', async () => {
       const { status, headers } = await ask(get('/no-content'));
       expect([status, headers.has('content-length')]).toEqual([204, false]);
     });
@@ -127,12 +127,12 @@ export function replies({ open, ask, start }: Target): void {
       expect(body.toString()).toBe('häßlich');
     });
 
-    it('sends a date', async () => {
+    it('sends a date header in a response', async () => {
       const { headers } = await ask(get('/accept'));
       expect(Math.abs(Date.parse(headers.get('date')!) - Date.now())).toBeLessThan(10_000);
     });
 
-    it('sends the length of the body to HEAD, but no body', async () => {
+    it('sends the length of the body, but no body, in the response to HEAD', async () => {
       const client = await open();
       client.write(`HEAD /items/7 HTTP/1.1\r\n${host}\r\n`);
       const { status, headers } = await client.read('HEAD');
@@ -152,7 +152,7 @@ export function replies({ open, ask, start }: Target): void {
       expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
     });
 
-    it('passes OPTIONS to a route for OPTIONS', async () => {
+    it('passes an OPTIONS request to a route for OPTIONS', async () => {
       const { status, headers } = await ask(`OPTIONS /preflight HTTP/1.1\r\n${host}\r\n`);
       expect([status, headers.get('x-own')]).toEqual([204, 'yes']);
     });
@@ -175,12 +175,12 @@ export function replies({ open, ask, start }: Target): void {
   });
 }
 
-/** Required handling of chunked responses, which front-end threads do not forward. */
+/** Tests of chunked responses, which every HTTP engine must pass. Front-end threads do not forward such responses. */
 export function chunkedReplies({ open, ask }: Target): void {
   describe.concurrent('chunked response', () => {
     const told = async (query: string) => json(await ask(get(`/pieces/${query}`)));
 
-    it('sends all chunks, on a connection that stays open, and stops the body', async () => {
+    it('sends all chunks of a response, frees the body, and keeps the connection open', async () => {
       const client = await open();
       client.write(get('/pieces?whole'));
       const { status, headers, body } = await client.read();
@@ -205,7 +205,7 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect(numbers).toEqual(Array.from({ length: 400 }, (_, at) => (at + 1) % 256));
     });
 
-    it('breaks the connection if a chunk fails, so that the response never seems complete', async () => {
+    it('closes the connection if a chunk fails, so that the response never seems complete', async () => {
       const client = await open();
       client.write(get('/pieces?fails'));
       await client.ended;
@@ -213,7 +213,7 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect((await told('fails')).stops).toBeGreaterThan(0);
     });
 
-    it('waits for a client that does not read, and stops the body when the client disconnects', async () => {
+    it('waits for a client that does not read, and frees the body when the client disconnects', async () => {
       const client = await open();
       client.socket.pause();
       client.write(get('/many-pieces?slow'));
@@ -229,14 +229,14 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect((await told('slow')).pieces).toBeLessThan(400);
     });
 
-    it('sends no body for HEAD', async () => {
+    it('sends no chunks in the response to HEAD', async () => {
       const { status, body } = await ask(get('/pieces?head').replace('GET', 'HEAD'), 'HEAD');
       expect([status, body.length, await told('head')]).toEqual([200, 0, { pieces: 0, stops: 1 }]);
     });
   });
 }
 
-/** Required behaviour of every HTTP engine with immediate responses. */
+/** Tests of pipelined requests with immediate responses, which every HTTP engine must pass. */
 export function pipelining({ open }: Target): void {
   it('a connection gets the responses to pipelined requests in order', async () => {
     const client = await open();

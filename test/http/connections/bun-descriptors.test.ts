@@ -33,7 +33,7 @@ async function open(...sent: [host: string, bytes: string][]) {
   return { descriptors, peers, sockets };
 }
 
-test.runIf(onBun)('each connection is listed with its address, and with true if it has got a response', async () => {
+test.runIf(onBun)('the list of connections has the address of each, and if a response was sent to it', async () => {
   const { peers } = await open(['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['::1', 'GET / HTTP/1.1\r\nHost: ']);
   await vi.waitUntil(() => peers().some(({ answered }) => answered));
   const shown = peers().map(({ address, answered }) => ({ address, answered }));
@@ -42,7 +42,7 @@ test.runIf(onBun)('each connection is listed with its address, and with true if 
   expect(shown).toContainEqual({ address: '::1', answered: false });
 });
 
-test.runIf(onBun)('a connection that is shut down is closed, and the others stay open', async () => {
+test.runIf(onBun)('a connection that is shut down is closed, and other connections stay open', async () => {
   const half = 'GET / HTTP/1.1\r\nHost: ';
   const { descriptors, peers, sockets } = await open(['127.0.0.1', half], ['::1', half]);
   const closed = new Promise((resolve) => sockets[1]!.once('close', resolve));
@@ -53,7 +53,7 @@ test.runIf(onBun)('a connection that is shut down is closed, and the others stay
   expect(peers()[0]!.address).toBe('127.0.0.1');
 });
 
-test.runIf(onBun)('a descriptor that belongs to another connection is not shut down', async () => {
+test.runIf(onBun)('shutDown does nothing if the descriptor belongs to another connection by then', async () => {
   const half = 'GET / HTTP/1.1\r\nHost: ';
   const { descriptors, peers, sockets } = await open(['127.0.0.1', half]);
   const [peer] = peers();
@@ -66,12 +66,12 @@ test.runIf(onBun)('a descriptor that belongs to another connection is not shut d
   await closed;
 });
 
-test.runIf(onBun)('the next descriptor is below the limit', async () => {
+test.runIf(onBun)('the next descriptor is below the limit of open files', async () => {
   const descriptors = (await loadDescriptors())!;
   expect(descriptors.next()).toBeGreaterThan(2);
   expect(descriptors.next()).toBeLessThan(descriptors.limit);
 });
 
-test.skipIf(onBun)('Node lists no descriptors', async () => {
+test.skipIf(onBun)('loadDescriptors returns undefined on Node', async () => {
   expect(await loadDescriptors()).toBeUndefined();
 });

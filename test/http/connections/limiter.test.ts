@@ -38,7 +38,7 @@ const peers = (count: number, address: (at: number) => string): Peer[] =>
     quietMs: at,
   }));
 
-test('the limiter does not list connections while few files are open', () => {
+test('the limiter does not list the connections while few files are open', () => {
   const { limiter, state } = createLimiter(peers(10, () => '198.51.100.1'));
   limiter.look();
   expect(state).toMatchObject({ lists: 0, shut: [] });
@@ -49,14 +49,14 @@ test.each([
   ['addresses of one IPv6 network', (at: number) => `2001:db8:0:1::${at.toString(16)}`, 20],
   ['addresses of several IPv6 networks', (at: number) => `2001:db8:0:${at.toString(16)}::1`, 0],
   ['a trusted proxy', (_: number) => '192.0.2.1', 0],
-])('closes only surplus connections of %s', (_what, address, closed) => {
+])('the limiter closes only the surplus connections of %s', (_what, address, closed) => {
   const { limiter, state } = createLimiter(peers(45, address));
   limiter.look();
   expect(limiter.closed).toBe(closed);
   expect(state.shut.toSorted((a, b) => a - b)).toEqual(Array.from({ length: closed }, (_, at) => 25 + at));
 });
 
-test('0 disables the limit per address, but a quarter of the open files limit stays free', () => {
+test('a limit of 0 disables the limit per address, but a quarter of the allowed open files stays free', () => {
   const { limiter } = createLimiter(
     peers(80, () => '198.51.100.1'),
     0,
@@ -65,13 +65,13 @@ test('0 disables the limit per address, but a quarter of the open files limit st
   expect(limiter.closed).toBe(80 - (75 - 10));
 });
 
-test('a quarter of the open files limit stays free even with many addresses', () => {
+test('the limiter keeps a quarter of the allowed open files free even with many addresses', () => {
   const { limiter } = createLimiter(peers(85, (at) => `198.51.100.${at}`));
   limiter.look();
   expect(limiter.closed).toBe(85 - (75 - 10));
 });
 
-test('the pause before a check is several times the duration of the previous check', () => {
+test('the limiter pauses for several times the duration of its last check', () => {
   const { limiter, state } = createLimiter(peers(45, () => '198.51.100.1'));
   state.lookMs = 40;
   limiter.look();
@@ -83,7 +83,7 @@ test('the pause before a check is several times the duration of the previous che
   expect(state.lists).toBe(2);
 });
 
-test('the log warns once a minute', () => {
+test('the limiter logs at most one warning a minute', () => {
   const { limiter, state } = createLimiter(peers(45, () => '198.51.100.1'));
   for (; state.now < 60_000; state.now += 10_000) limiter.look();
   expect(state.warnings).toBe(1);
@@ -95,6 +95,6 @@ test.each([
   [1_024, 256],
   [65_536, 16_384],
   [1_048_576, 16_384],
-])('usualLimit for %i open files is %i connections per address', (files, limit) => {
+])('a limit of %i open files results in a usual limit of %i connections per address', (files, limit) => {
   expect(usualLimit(files)).toBe(limit);
 });

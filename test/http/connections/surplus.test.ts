@@ -19,23 +19,23 @@ const numbers = (connections: readonly OpenConnection[]) =>
   connections.map(({ descriptor }) => descriptor).toSorted((a, b) => a - b);
 
 describe('findSurplus', () => {
-  test('returns the connections of an address with the oldest responses', () => {
+  test('findSurplus returns the connections of an address that have the oldest responses', () => {
     const open = [...createConnections('192.0.2.1', 4, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
-  test('returns the connections of an address without a response first', () => {
+  test('findSurplus first returns connections of an address that never got a response', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
     const open = [half, ...createConnections('192.0.2.1', 4, 10)];
     expect(numbers(findSurplus(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
   });
 
-  test('returns connections of the addresses with the most connections', () => {
+  test('findSurplus returns connections of the addresses with the most connections', () => {
     const open = [...createConnections('192.0.2.1', 5, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: unlimited, total: 4 }))).toEqual([12, 13, 14]);
   });
 
-  test('spares a trusted proxy while a client has several connections', () => {
+  test('findSurplus returns no connection of a trusted proxy while a client has several connections', () => {
     const open = [...createConnections(undefined, 5, 10), ...createConnections('192.0.2.2', 5, 20)];
     expect(numbers(findSurplus(open, { perAddress: 3, total: 6 }))).toEqual([21, 22, 23, 24]);
   });
@@ -49,7 +49,7 @@ describe('findSurplus', () => {
     .array(connection, { maxLength: 40 })
     .map((all) => all.map((each, descriptor) => ({ ...each, descriptor })));
 
-  test('leaves each address and the total within the limits, and closes no more than necessary', () => {
+  test('findSurplus leaves each address and the total within the limits, and returns no more than necessary', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(findSurplus(open, { perAddress, total }));
@@ -64,7 +64,7 @@ describe('findSurplus', () => {
     );
   });
 
-  test('never returns a connection if a connection of the same address with an older response stays open', () => {
+  test('findSurplus first returns the connection of an address with the oldest response', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(findSurplus(open, { perAddress, total }));

@@ -19,15 +19,15 @@ fe80::1 fec0::1 fc00::1 fd00:ec2::254 fdff::1 ff02::1 2001::1 2001:10::1 2001:db
 const public6 = '2001:200::1 2606:4700:4700::1111 2a00:1450::1 2400::1 3ffe::1'.split(' ');
 
 describe('isPublic', () => {
-  test.each([...own4, ...own6])('returns false for %s', (address) => {
+  test.each([...own4, ...own6])('isPublic returns false for %s', (address) => {
     expect(isPublic({ address, family: address.includes(':') ? 6 : 4 })).toBe(false);
   });
 
-  test.each([...public4, ...public6])('returns true for %s', (address) => {
+  test.each([...public4, ...public6])('isPublic returns true for %s', (address) => {
     expect(isPublic({ address, family: address.includes(':') ? 6 : 4 })).toBe(true);
   });
 
-  test('returns false for every IPv4 address embedded in IPv6', () => {
+  test('isPublic returns false for every IPv4 address that is embedded in IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom('::ffff:', '::', '64:ff9b::', '::ffff:0:'), (ip, prefix) => {
         expect(isPublic({ address: prefix + ip, family: 6 })).toBe(false);
@@ -35,7 +35,7 @@ describe('isPublic', () => {
     );
   });
 
-  test('returns false for malformed addresses', () => {
+  test('isPublic returns false for malformed addresses', () => {
     for (const address of ['', 'localhost', '1.2.3', '010.0.0.1', '1.1.1.1 ', '2606::1%eth0'])
       for (const family of [4, 6] as const) expect(isPublic({ address, family })).toBe(false);
   });
@@ -48,7 +48,7 @@ describe('checkUrl', () => {
     'https://1.1.1.1/',
     'https://[2606:4700:4700::1111]/',
     'https://localhost.example.com/',
-  ])('accepts %s', (url) => {
+  ])('checkUrl accepts %s', (url) => {
     expect(() => checkUrl(url, false)).not.toThrow();
   });
 
@@ -83,11 +83,11 @@ describe('checkUrl', () => {
     'https://hooks.example.com\n/flags',
     'https://hooks.example.com/\u001b[2J',
     'https://hooks.example.com\\@127.0.0.1/',
-  ])('rejects %j', (url) => {
+  ])('checkUrl rejects %j', (url) => {
     expect(() => checkUrl(url, false)).toThrow('`url` must');
   });
 
-  test('accepts a URL in a private network if allowed', () => {
+  test('checkUrl accepts a URL in a private network if private networks are allowed', () => {
     for (const url of ['http://127.0.0.1:9000/', 'https://localhost/', 'https://[fd00::1]/'])
       expect(() => checkUrl(url, true)).not.toThrow();
     for (const url of ['ftp://127.0.0.1/', 'http://user@127.0.0.1/'])
@@ -103,19 +103,19 @@ describe('addressesFor', () => {
       resolve: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }) as const),
     });
 
-  test('returns all addresses if all are public', async () => {
+  test('addressesFor returns all addresses of a host if all are public', async () => {
     expect(await find(['1.1.1.1', '2606:4700:4700::1111'])).toHaveLength(2);
   });
 
   test.each([[['127.0.0.1']], [['1.1.1.1', '10.0.0.1']], [['1.1.1.1', '::ffff:10.0.0.1']]])(
-    'rejects the addresses %j',
+    'addressesFor rejects a host with the addresses %j',
     async (addresses) => {
       await expect(find(addresses)).rejects.toThrow('--webhook-allow-private');
       expect(await find(addresses, true)).toHaveLength(addresses.length);
     },
   );
 
-  test('rejects a name without addresses', async () => {
+  test('addressesFor rejects a host name without addresses', async () => {
     await expect(find([])).rejects.toThrow('does not resolve');
   });
 });

@@ -23,7 +23,7 @@ async function fetched(respond: Responder, more: Partial<FetchRules> = {}) {
 }
 
 describe('outboundFetch', () => {
-  test('returns status, type and body, and sends the headers and the body', async () => {
+  test('outboundFetch sends headers and body, and returns the status, type and body of the response', async () => {
     const { port, received } = await openReceiver((response) =>
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'),
     );
@@ -50,14 +50,14 @@ describe('outboundFetch', () => {
     ]);
   });
 
-  test('accepts a body of the maximum size, and rejects a larger one', async () => {
+  test('outboundFetch accepts a response body of the maximum size, and rejects a larger body', async () => {
     const full = await fetched((response) => response.end('x'.repeat(1000)));
     expect(await ((await full.answered) as Response).text()).toHaveLength(1000);
     const over = await fetched((response) => response.end('x'.repeat(1001)));
     expect(await over.answered).toMatchObject({ code: 'too_large' });
   });
 
-  test('stops reading an endless body', async () => {
+  test('outboundFetch stops reading an endless response body', async () => {
     const { answered } = await fetched((response) => {
       const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
       more();
@@ -65,7 +65,7 @@ describe('outboundFetch', () => {
     expect(await answered).toMatchObject({ code: 'too_large' });
   });
 
-  test.each([301, 302, 303, 307, 308])('rejects a redirect with status %i and does not follow it', async (status) => {
+  test.each([301, 302, 303, 307, 308])('outboundFetch rejects a redirect with status %i', async (status) => {
     const { answered, received } = await fetched((response) =>
       response.writeHead(status, { location: '/elsewhere' }).end(),
     );
@@ -73,14 +73,14 @@ describe('outboundFetch', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('rejects at the deadline if the response is missing or stalls', async () => {
+  test('outboundFetch rejects at the deadline if the response is missing or incomplete', async () => {
     const silent = await fetched(() => {}, { deadlineMs: 200 });
     expect(await silent.answered).toMatchObject({ code: 'timeout', message: 'no response within 0.2 seconds' });
     const stalling = await fetched((response) => void response.write('x'), { deadlineMs: 200 });
     expect(await stalling.answered).toMatchObject({ code: 'timeout' });
   });
 
-  test('rejects a response that ends early', async () => {
+  test('outboundFetch rejects a response that ends before its declared length', async () => {
     const { answered } = await fetched((response) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('x', () => response.socket?.destroy());
@@ -88,14 +88,14 @@ describe('outboundFetch', () => {
     expect(await answered).toBeInstanceOf(OutboundError);
   });
 
-  test('rejects a response that switches to another protocol', async () => {
+  test('outboundFetch rejects a response that switches to another protocol', async () => {
     const { answered } = await fetched(({ socket }) => {
       socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
     });
     expect(await answered).toBeInstanceOf(OutboundError);
   });
 
-  test('refuses private addresses and URLs without TLS, unless allowed', async () => {
+  test('outboundFetch refuses private addresses and URLs without TLS, unless they are allowed', async () => {
     const { port, received } = await openReceiver(undefined, tls);
     const get = outboundFetch({ ...rules, allowPrivate: false, ca: tls.cert });
     for (const url of [`https://issuer.example.com:${port}/`, `https://127.0.0.1:${port}/`])
@@ -108,7 +108,7 @@ describe('outboundFetch', () => {
     expect(received).toEqual([]);
   });
 
-  test('rejects a certificate for another name or from an unknown authority', async () => {
+  test('outboundFetch rejects a certificate for another name or from an unknown authority', async () => {
     const { port, received } = await openReceiver(undefined, tls);
     const trusting = outboundFetch({ ...rules, ca: tls.cert });
     expect((await trusting(`https://localhost:${port}/`)).status).toBe(204);

@@ -4,7 +4,7 @@ import { clientAddress, type Proxies } from '../../../src/http/client-address.ts
 import { IpNetworks, plainAddress, readNetworks } from '../../../src/runtime/addresses.ts';
 import { fakeRequest } from '../support/fake-request.ts';
 
-/** Opens an address finder. Returns the addresses that it determines, and its warnings. */
+/** Opens an address finder. Returns the function that finds addresses, and the logged warnings. */
 function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded-for') {
   const warnings: object[] = [];
   const trusted = list === undefined ? new IpNetworks([]) : readNetworks(list);
@@ -62,11 +62,11 @@ describe('clientAddress', () => {
     ['for=1.1.1.1, proto=https', '10.0.0.1'],
     ['for=1.1.1.1, for=1.1.1.1;for=2.2.2.2', '10.0.0.1'],
     ['for="1.1.1.1, for=198.51.100.7', '198.51.100.7'],
-  ])('reads the Forwarded header %s', (said, address) => {
+  ])('clientAddress reads the Forwarded header %s', (said, address) => {
     expect(open('private', 'forwarded').of('10.0.0.1', { forwarded: said })).toBe(address);
   });
 
-  test('ignores the header that was not chosen, because proxies forward it unchanged', () => {
+  test('clientAddress ignores the header that is not configured, because proxies forward it unchanged', () => {
     const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.8' };
     expect(open('private').of('10.0.0.1', headers)).toBe('198.51.100.7');
     expect(open('private', 'forwarded').of('10.0.0.1', headers)).toBe('198.51.100.8');
@@ -76,7 +76,7 @@ describe('clientAddress', () => {
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'",;=\\ for.1[]:%') }));
 
   test.each(['x-forwarded-for', 'forwarded'] as const)(
-    'returns a valid address for any %s header, and ignores the header of an untrusted proxy',
+    'clientAddress returns a valid address for any %s header, and ignores the header of an untrusted proxy',
     (header) => {
       const { of } = open('private', header);
       fc.assert(
@@ -89,7 +89,7 @@ describe('clientAddress', () => {
     },
   );
 
-  test('never returns an address chosen by the client', () => {
+  test('clientAddress never returns an address that the client has chosen', () => {
     const plain = open('private');
     const standard = open('private', 'forwarded');
     const outside = fc.ipV4().filter((address) => !readNetworks('private').has(address));
@@ -106,7 +106,7 @@ describe('clientAddress', () => {
 describe('forwarding header of an untrusted proxy', () => {
   const said = { 'x-forwarded-for': '198.51.100.7' };
 
-  test('a forwarding header is logged once if the address is private', () => {
+  test('a forwarding header of an untrusted proxy with a private address is logged once', () => {
     const { of, warnings } = open(undefined);
     of('10.0.0.1');
     of('192.0.2.1', said);

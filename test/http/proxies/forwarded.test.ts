@@ -28,7 +28,7 @@ test.each([
   ['"', [gap]],
   ['', []],
   [' , ;', []],
-])('forwardedNodes reads %s', (text, nodes) => {
+])('forwardedNodes reads the header %s', (text, nodes) => {
   expect([...forwardedNodes(text)]).toEqual(nodes);
 });
 
@@ -39,11 +39,11 @@ test.each([
   [',, a ,,', ['a']],
   ['', []],
   [' ', []],
-])('forwardedForNodes reads %s', (text, nodes) => {
+])('forwardedForNodes reads the header %s', (text, nodes) => {
   expect([...forwardedForNodes(text)]).toEqual(nodes);
 });
 
-/** A pair of a Forwarded element, with a value that can need quotes. */
+/** A name and a value in a Forwarded element. The value can need quotes. */
 const quoted = fc.string({ unit: 'grapheme' }).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
 const word = fc.stringMatching(/^[\w.!#$%&'*+^`|~-]+$/);
 const names = fc.constantFrom('by', 'host', 'proto', 'secret', 'x');
@@ -60,7 +60,7 @@ const element = fc
     text: [...before, `for=${node}`, ...after].join(between),
   }));
 
-test('reads the elements of Forwarded as written, last first', () => {
+test('forwardedNodes returns the elements of Forwarded in reverse order', () => {
   fc.assert(
     fc.property(fc.array(element), (elements) => {
       const text = elements.map((each) => each.text).join(', ');
@@ -72,7 +72,7 @@ test('reads the elements of Forwarded as written, last first', () => {
 /** Text from clients, with all special characters. */
 const sent = fc.oneof(fc.string({ unit: fc.constantFrom(...'",;=\\ \tfor.1:[]') }), fc.string({ unit: 'binary' }));
 
-test('text from a client never changes the elements added by proxies', () => {
+test('the text of a client in Forwarded never changes how elements of proxies are read', () => {
   fc.assert(
     fc.property(sent, fc.array(element, { minLength: 1 }), (before, elements) => {
       const text = [before, ...elements.map((each) => each.text)].join(', ');

@@ -1,6 +1,6 @@
 import type { Request } from '../../../src/http/types.ts';
 
-/** Creates a request without an HTTP engine. */
+/** Creates a request that does not come from an HTTP engine. */
 export function fakeRequest(
   parts: Partial<Pick<Request, 'method' | 'path' | 'query'>> & {
     headers?: Readonly<Record<string, string>>;

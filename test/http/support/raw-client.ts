@@ -14,7 +14,7 @@ const headEnd = '\r\n\r\n';
 /** A client that writes exactly the given bytes, and reads responses one by one. */
 export class RawClient {
   readonly socket: Socket;
-  /** Resolves with the way in which the server closed the connection. It resolves late, so await it last. */
+  /** Resolves with how the server closed the connection. Await it last, because it resolves only after the close. */
   readonly ended: Promise<'closed' | 'reset'>;
   #received: Buffer = Buffer.alloc(0);
   #over = false;
@@ -54,7 +54,7 @@ export class RawClient {
     socket.on('drain', () => this.#wake());
   }
 
-  /** Received bytes not yet read. */
+  /** Received bytes that `read` has not returned yet, as text. */
   get unread(): string {
     return this.#received.toString('latin1');
   }
@@ -75,7 +75,7 @@ export class RawClient {
     return written;
   }
 
-  /** Returns the status of the next response, which stays unread. */
+  /** Returns the status of the next response, without reading the response. */
   async status(): Promise<number> {
     const end = await this.#find('\r\n');
     return Number(this.#received.toString('latin1', 0, end).split(' ')[1]);

@@ -30,7 +30,7 @@ export const budgetBytes = 20_000;
 
 /** Routes of the conformance suite. `shutDown` receives the grace period of `POST /shut-down`. */
 export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
-  /** Dispatched requests, as `PATH?QUERY`. */
+  /** Dispatched requests in the form `PATH?QUERY`. */
   const received: string[] = [];
   const gone: string[] = [];
   const errors: string[] = [];
@@ -53,7 +53,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     budgets.set(query, budget);
     return budget;
   };
-  /** Responds with the used share of the budget in the query while a body is held. */
+  /** Responds with the number of budget bytes that are used while a body is held. */
   const hold = async (request: Request): Promise<HttpResponse> => {
     const budget = findBudget(request);
     const body = await readBody(request, bodyLimit, budget);
@@ -77,7 +77,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       if (query.startsWith('fails') && told.pieces === 3) throw new Error('a chunk failed');
       if (told.pieces === count) return undefined;
       told.pieces += 1;
-      // Like exports: while a chunk is sent, the next chunk overwrites the previous one.
+      // Reuses memory as exports do: the memory of the previous chunk is overwritten.
       setImmediate(() => places[told.pieces % 2]!.fill(0));
       return places[(told.pieces - 1) % 2]!.fill(told.pieces);
     };

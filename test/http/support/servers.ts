@@ -10,7 +10,7 @@ export interface RunningServer {
 
 export type ServerOptions = Partial<Omit<ListenOptions, 'dispatch'>>;
 
-/** Serves the test routes with an HTTP engine. Rejects with its message if it cannot listen. */
+/** Serves the test routes with an HTTP engine. Rejects with the engine's error if it cannot listen. */
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
 export function startWith(engine: HttpEngine): StartServer {

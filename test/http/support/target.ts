@@ -43,7 +43,7 @@ export function json(response: RawResponse) {
   return JSON.parse(response.body.toString());
 }
 
-/** Waits until the server has dispatched a request. @param request as `PATH?QUERY` @param client another client of the server */
+/** Waits until the server has dispatched a request. @param request in the form `PATH?QUERY` @param client a client */
 export async function arrival(request: string, client: RawClient): Promise<void> {
   for (;;) {
     client.write(get('/received'));

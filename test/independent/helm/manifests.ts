@@ -9,11 +9,11 @@ import { root } from '../../packages/fixture.ts';
 
 export const kinds = { ConfigMap, Ingress, Service, StatefulSet };
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests as they are written, whose schema is checked
+// biome-ignore lint/suspicious/noExplicitAny: manifests have any fields, and the schemas of Kubernetes check them
 export type Manifest = any;
 
 /**
- * Finds fields that the schemas allow, but not the types generated from them.
+ * Finds fields that the schemas of Kubernetes allow, although the types generated from the schemas lack them.
  * @returns the compiler's errors about the manifests
  */
 export function unknownFields(made: readonly Manifest[]): string[] {

@@ -14,7 +14,7 @@ export interface BucketThreadStart {
 
 const { runs, number, time, taken, refusedAt } = workerData as BucketThreadStart;
 
-/** Takes tokens as fast as it can. */
+/** Takes tokens as fast as possible until the run ends. */
 new Subscriber<SharedLimit & { readonly cost: number }>(runs, ({ cost, ...limit }) => {
   const bucket = new SharedBucket(limit, 0);
   for (let now = Atomics.load(time, 0); now !== -1; now = Atomics.load(time, 0)) {
@@ -24,4 +24,4 @@ new Subscriber<SharedLimit & { readonly cost: number }>(runs, ({ cost, ...limit 
   Atomics.store(refusedAt, number, -1);
 });
 
-setInterval(() => {}, 60_000); // A subscriber does not keep its thread alive.
+setInterval(() => {}, 60_000); // The timer keeps the thread alive, which a subscriber does not do.

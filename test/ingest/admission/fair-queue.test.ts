@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairQueue } from '../../../src/runtime/fair-queue.ts';
 
-/** Opens a queue whose tasks end on command of the test. */
+/** Opens a queue in which the test decides when a task ends. */
 function open(bounds = { atOnce: 2, waitingEach: 2, waitingAll: 4 }) {
   const refusals = { each: 'Too much of yours waits', all: 'Too much waits' };
   const queue = new FairQueue({ ...bounds, refusals });
@@ -31,7 +31,7 @@ function open(bounds = { atOnce: 2, waitingEach: 2, waitingAll: 4 }) {
   };
 }
 
-test('an owner runs one task at a time and does not wait for the backlog of another', async () => {
+test('a queue runs one task of each owner at a time, regardless of the backlog of another owner', async () => {
   const { ask, going, end } = open();
   for (const name of ['a1', 'a2', 'a3']) ask('a', name);
   ask('b', 'b1');
@@ -40,7 +40,7 @@ test('an owner runs one task at a time and does not wait for the backlog of anot
   expect(await going()).toEqual(['b1', 'a2']);
 });
 
-test('owners take turns regardless of the length of their queues', async () => {
+test('owners get slots in turn, regardless of the number of their waiting tasks', async () => {
   const { ask, going, end } = open({ atOnce: 1, waitingEach: 9, waitingAll: 9 });
   for (const name of ['a1', 'a2', 'a3']) ask('a', name);
   for (const name of ['b1', 'b2']) ask('b', name);
@@ -54,7 +54,7 @@ test('owners take turns regardless of the length of their queues', async () => {
   expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('refuses too many tasks of one owner with 429, and of all owners with 503', async () => {
+test('a queue refuses too many tasks of one owner with 429, and too many tasks of all owners with 503', async () => {
   const { ask, refused, going, end } = open();
   for (let more = 0; more < 4; more += 1) ask('a');
   await going();

@@ -3,7 +3,7 @@ import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
 const kilobytes = (count: number) => new Uint8Array(count * 1024);
 
-/** Creates bodies whose event loop iterations end on command of the test. */
+/** Creates `LargeBodies` for which the test decides when an event loop iteration ends. */
 function open(most = 1e9) {
   const ends: (() => void)[] = [];
   const bodies = new LargeBodies(most, (callback) => ends.push(callback));
@@ -19,7 +19,7 @@ function open(most = 1e9) {
   return { bodies, order, work, endTurn, ends };
 }
 
-test('a small body never waits for large ones', () => {
+test('a small body never waits for large bodies', () => {
   const { bodies } = open();
   const small = () => bodies.waitForSlot(kilobytes(4), 'quiet');
   expect(small()).toBeUndefined();
@@ -27,7 +27,7 @@ test('a small body never waits for large ones', () => {
   expect(small()).toBeUndefined();
 });
 
-test('each event loop iteration processes a few large bodies', async () => {
+test('each event loop iteration processes only a few large bodies', async () => {
   const { order, work, endTurn, ends } = open();
   for (let n = 0; n < 6; n += 1) void work('a', 60);
   await Promise.resolve();
@@ -40,7 +40,7 @@ test('each event loop iteration processes a few large bodies', async () => {
   expect(ends).toHaveLength(0);
 });
 
-test('senders take turns regardless of the number of their large bodies', async () => {
+test('senders get slots in turn, regardless of the number of their large bodies', async () => {
   const { order, work, endTurn } = open();
   for (let n = 0; n < 5; n += 1) void work('noisy', 80);
   for (let n = 0; n < 2; n += 1) void work('quiet', 80);
@@ -49,7 +49,7 @@ test('senders take turns regardless of the number of their large bodies', async 
   expect(order).toEqual(['noisy', 'noisy', 'quiet', 'other', 'noisy', 'quiet', 'noisy', 'noisy']);
 });
 
-test('a body over the limit of an event loop iteration is processed in an iteration of its own', async () => {
+test('a body that is larger than the limit of an event loop iteration gets its own iteration', async () => {
   const { order, work, endTurn } = open();
   void work('first', 10);
   await Promise.resolve();
@@ -61,7 +61,7 @@ test('a body over the limit of an event loop iteration is processed in an iterat
   expect(order).toEqual(['first', 'large', 'second']);
 });
 
-test('the budget refuses a body that does not fit, and accepts it once enough is released', () => {
+test('the memory budget refuses a body that does not fit, and accepts it once other bodies are released', () => {
   const { bodies } = open(100 * 1024);
   bodies.hold(kilobytes(60));
   bodies.hold(kilobytes(4));
@@ -73,7 +73,7 @@ test('the budget refuses a body that does not fit, and accepts it once enough is
   bodies.hold(kilobytes(100));
 });
 
-test('the waiting bodies of one sender use at most half of the budget', () => {
+test('the waiting bodies of one sender use at most half of the memory budget', () => {
   const { bodies } = open(200 * 1024);
   const wait = (sender: string) => void bodies.waitForSlot(kilobytes(60), sender);
   for (let n = 0; n < 2; n += 1) wait('noisy'); // The first body is processed immediately.

@@ -12,8 +12,8 @@ function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0, ap
 test.each([
   { what: 'packets', packets: 4, bytes: 1, now: 0 },
   { what: 'bytes', packets: 2, bytes: 500, now: 0 },
-  { what: 'the age of the oldest', packets: 1, bytes: 1, now: 5001 },
-])('stops admitting at the high-water mark of $what', ({ packets, bytes, now }) => {
+  { what: 'the age of the oldest packet', packets: 1, bytes: 1, now: 5001 },
+])('the queue stops admitting messages at the high-water mark of $what', ({ packets, bytes, now }) => {
   const monitor = new QueueMonitor(marks);
   expect(monitor.admits(0)).toBe(true);
   fill(monitor, packets, bytes);
@@ -33,7 +33,7 @@ test('a closed queue reopens only at the low-water marks', () => {
   expect(monitor.admits(0)).toBe(true);
 });
 
-test('an empty queue always admits', () => {
+test('an empty queue always admits messages', () => {
   const monitor = new QueueMonitor({ ...marks, packets: { high: 1, low: 0 } });
   const group = fill(monitor, 1, 2000);
   expect(monitor.admits(9999)).toBe(false);
@@ -41,7 +41,7 @@ test('an empty queue always admits', () => {
   expect(monitor.admits(9999)).toBe(true);
 });
 
-test('a group is removed once, even if removed repeatedly', () => {
+test('a batch that leaves the queue twice is subtracted only once', () => {
   const monitor = new QueueMonitor(marks);
   const group = fill(monitor, 2, 10);
   monitor.leave(group);
@@ -49,7 +49,7 @@ test('a group is removed once, even if removed repeatedly', () => {
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('the retry delay grows with the age of the oldest packet and stays within a minute', () => {
+test('the retry delay grows with the age of the oldest packet, up to a minute', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 1, 1);
   expect(monitor.retryAfter(0)).toBe(1);
@@ -79,7 +79,7 @@ test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
 ])(
-  'one application gets half of the queued $what while other applications send, and they get the other half',
+  'while other applications send, one application can fill half of the allowed $what, and they can fill the rest',
   ({ packets, bytes }) => {
     const monitor = new QueueMonitor(marks);
     monitor.leave(fill(monitor, 1, 1, 0, 2));
@@ -104,13 +104,13 @@ test('an application that has sent alone for ten seconds can fill the queue', ()
 });
 
 describe('QueueMonitor of several threads', () => {
-  /** Opens the monitors of a main thread and two others, whose clocks each start 100 ms later. */
+  /** Opens the monitors of a main thread and two other threads. Each clock starts 100 ms after the previous clock. */
   function openQueues() {
     const memory = queuesMemory(3);
     return [0, 1, 2].map((thread) => new QueueMonitor(marks, new SharedQueues(memory, thread, 100 * thread)));
   }
 
-  test('the queues of all threads count towards the limits together', () => {
+  test('the packets in the queues of all threads count towards the limits together', () => {
     const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
     const group = fill(one, 2, 10);
     fill(two, 2, 10);
@@ -122,7 +122,7 @@ describe('QueueMonitor of several threads', () => {
     expect(main.admits(1)).toBe(true);
   });
 
-  test('the age of every queue is the age of the oldest batch in any thread', () => {
+  test('the queue of each thread has the age of the oldest batch in any thread', () => {
     const [main, one] = openQueues() as [QueueMonitor, QueueMonitor];
     expect(main.admits(0)).toBe(true);
     fill(one, 1, 1, 50);
@@ -132,7 +132,7 @@ describe('QueueMonitor of several threads', () => {
     expect(main.admits(5151)).toBe(false);
   });
 
-  test('an application gets at most half of the limits in all threads except the main thread', () => {
+  test('an application can fill only half of the queue of a thread, except in the main thread', () => {
     const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
     for (const monitor of [main, one, two]) {
       fill(monitor, 1, 1, 0, 2);

@@ -19,7 +19,7 @@ const inMemory: Implementation = {
   limits: (...limit) => new RateLimits(...limit),
 };
 
-/** Origin of another thread's clock in the main thread's, ms. */
+/** Start of another thread's clock on the main thread's clock, ms. */
 const origin = 5000;
 
 const inSharedMemory: Implementation = {
@@ -27,7 +27,7 @@ const inSharedMemory: Implementation = {
   limits: (...limit) => new SharedRateLimits(...limit, () => {}),
 };
 
-/** Limits of a thread, for which the main thread opens the buckets. */
+/** Rate limits of a thread. The main thread opens the buckets for it. */
 class FollowingLimits extends ThreadRateLimits {
   readonly #main: SharedRateLimits;
 
@@ -58,7 +58,7 @@ describe.each([
     expect(bucket.take(100)).toBe(0);
   });
 
-  test('a clock that steps back removes no tokens', () => {
+  test('a bucket loses no tokens when the clock steps back', () => {
     const bucket = open(1, 2, 1000);
     expect(bucket.take(500)).toBe(0);
     expect(bucket.take(500)).toBe(0);
@@ -86,7 +86,7 @@ describe.each([
     );
   });
 
-  test('each application has its own bucket, with its own rate and burst if set', () => {
+  test('each application has its own bucket, with its own rate and burst if they are set', () => {
     const limits = openLimits(100, 100);
     const slow = { number: 1, rate: 1, burst: 1 };
     const usual = { number: 2, rate: null, burst: 2 };
@@ -99,13 +99,13 @@ describe.each([
     { rate: 0, burst: 0 },
     { rate: 1_000, burst: null },
     { rate: null, burst: 1_000 },
-  ])('an application cannot exceed the limits of the service: %j', (own) => {
+  ])('an application with the limits %j cannot exceed the limits of the service', (own) => {
     const limits = openLimits(10, 20);
     for (let packet = 0; packet < 20; packet += 1) expect(limits.take({ number: 1, ...own }, 0, 1)).toBe(0);
     expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
   });
 
-  test('an application can be unlimited if the service has no limit', () => {
+  test('an application can have an unlimited rate if the service has no rate limit', () => {
     const limits = openLimits(0, 0);
     const unlimited = { number: 3, rate: 0, burst: null };
     for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
@@ -142,7 +142,7 @@ describe.each([
     expect(passed).toBe(Math.floor(100 / cost));
   });
 
-  test('a request that costs more than a full bucket passes if the bucket is full; its debt delays the next request', () => {
+  test('a request that costs more than a full bucket passes, and its debt delays the next request', () => {
     const bucket = open(10, 20, 0);
     expect(bucket.take(0, 50)).toBe(0);
     expect(bucket.take(0, 1)).toBeCloseTo(3.1);
@@ -152,7 +152,7 @@ describe.each([
   });
 });
 
-test('a rate of 0 disables the limit', () => {
+test('a token bucket with a rate of 0 has no limit', () => {
   const bucket = new TokenBucket(0, 0, 0);
   for (let packet = 0; packet < 1000; packet += 1) expect(bucket.take(0)).toBe(0);
 });
@@ -160,7 +160,7 @@ test('a rate of 0 disables the limit', () => {
 describe('ThreadRateLimits', () => {
   const application = { number: 1, rate: null, burst: null };
 
-  test('covers an application once the main thread has opened its bucket with the same limits', () => {
+  test('a thread covers an application once the main thread has opened its bucket with the same limits', () => {
     const thread = new ThreadRateLimits(10, 20, 0);
     const main = new SharedRateLimits(10, 20, (limit) => thread.learn(limit));
     expect(thread.covers(application)).toBe(false);
@@ -177,13 +177,13 @@ describe('ThreadRateLimits', () => {
     expect(thread.covers(application)).toBe(false);
   });
 
-  test('covers every application without a limit', () => {
+  test('a thread covers every application that has no limit', () => {
     const thread = new ThreadRateLimits(0, 0, 0);
     expect(thread.covers(application)).toBe(true);
     expect(thread.take(application, 0, 1)).toBe(0);
   });
 
-  test('takes tokens from the same bucket as the main thread', () => {
+  test('a thread takes tokens from the same bucket as the main thread', () => {
     const thread = new ThreadRateLimits(10, 4, 0);
     const main = new SharedRateLimits(10, 4, (limit) => thread.learn(limit));
     expect([main, thread, main, thread].map((each) => each.take(application, 0, 1))).toEqual([0, 0, 0, 0]);
@@ -197,7 +197,7 @@ describe('ThreadRateLimits', () => {
   });
 });
 
-test('each key has its own tokens', () => {
+test('KeyedLimits keeps separate tokens for each key', () => {
   const limits = new KeyedLimits(2, 2);
   expect([limits.take('a', 0), limits.take('a', 0), limits.take('a', 0), limits.take('b', 0)]).toEqual([0, 0, 0.5, 0]);
   expect(limits.take('a', 500)).toBe(0);
@@ -209,7 +209,7 @@ test('KeyedLimits with a rate of 0 has no limit and keeps no buckets', () => {
   expect(limits.size).toBe(0);
 });
 
-test('limits memory for any number of keys, and keeps the bucket of the key in use', () => {
+test('KeyedLimits keeps a limited number of buckets, including the bucket of the key in use', () => {
   const limits = new KeyedLimits(1, 1, 3);
   expect(limits.take('busy', 0)).toBe(0);
   for (let key = 0; key < 100; key += 1) {
@@ -219,7 +219,7 @@ test('limits memory for any number of keys, and keeps the bucket of the key in u
   expect(limits.size).toBe(3);
 });
 
-test('keeps the most recently used keys, also after the limits have changed', () => {
+test('KeyedLimits keeps the most recently used keys, also after the limits have changed', () => {
   const max = 4;
   const uses = fc.array(fc.oneof(fc.nat(9), fc.constant('changed' as const)), { maxLength: 200 });
   fc.assert(
@@ -250,7 +250,7 @@ function take(senders: UnknownSenders, address: string, now: number, tokens: num
   return wait;
 }
 
-test('a network in debt leaves room for others', () => {
+test('a network in debt does not block other networks', () => {
   const senders = new UnknownSenders(0);
   expect(take(senders, '192.0.2.1', 0, 3)).toBe(0);
   senders.owe('192.0.2.1', 0, 500);
@@ -259,20 +259,20 @@ test('a network in debt leaves room for others', () => {
   expect(take(senders, '192.0.2.2', 0, 1)).toBe(0);
 });
 
-test('the addresses of one IPv6 network share its limit', () => {
+test('all addresses of an IPv6 network share one limit', () => {
   const senders = new UnknownSenders(0);
   senders.owe('2001:db8::1', 0, 500);
   expect(senders.wait('2001:db8::2', 0, 1)).toBeGreaterThan(0);
   expect(senders.wait('2001:db8:0:1::2', 0, 1)).toBe(0);
 });
 
-test('all networks together have a limit, too', () => {
+test('all networks together have a limit in addition to the limit of each network', () => {
   const senders = new UnknownSenders(0);
   const passed = Array.from({ length: 30 }, (_, n) => take(senders, `192.0.2.${n}`, 0, 200) === 0);
   expect(passed.filter(Boolean)).toHaveLength(20);
 });
 
-test('a report of 4 MiB passes occasionally', () => {
+test('a report of 4 MiB passes once its network has paid off earlier reports', () => {
   const senders = new UnknownSenders(0);
   expect(take(senders, '192.0.2.1', 0, 1024)).toBe(0);
   expect(take(senders, '192.0.2.1', 1_000, 1024)).toBeGreaterThan(0);

@@ -20,7 +20,7 @@ describe('POST /api/frontend/identities', () => {
   const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
   const createClaims = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
 
-  test('returns the identity and an opaque id in a response that must not be cached', async () => {
+  test('returns the identity and an opaque instance id in a response that must not be cached', async () => {
     const response = await people.post({
       identity: 'ann',
       groups: ['beta'],
@@ -35,13 +35,13 @@ describe('POST /api/frontend/identities', () => {
   });
 
   test.each<[string, unknown]>([
-    ['256 characters', { identity: '🙂'.repeat(256) }],
-    ['the name of an object property', { identity: '__proto__' }],
+    ['an identity of 256 characters', { identity: '🙂'.repeat(256) }],
+    ['the identity __proto__', { identity: '__proto__' }],
     ['100 groups and 50 claims', { identity: 'x', groups: words(100), claims: createClaims(50) }],
     ['claims of null', { identity: 'x', claims: { ...createClaims(50), a: null, b: null } }],
     ['a claim named __proto__', '{"identity":"x","claims":{"__proto__":1,"constructor":"c"}}'],
     ['unknown fields', { identity: 'x', more: [1] }],
-  ])('accepts %s', async (_, body) => {
+  ])('accepts a mint request with %s', async (_, body) => {
     expect((await people.post(body)).status).toBe(200);
   });
 
@@ -50,21 +50,21 @@ describe('POST /api/frontend/identities', () => {
     ['an empty identity', { identity: '' }, 'invalid_identity'],
     ['an identity that is not a string', { identity: 7 }, 'invalid_identity'],
     ['an identity of null', { identity: null }, 'invalid_identity'],
-    ['257 characters', { identity: 'x'.repeat(257) }, 'invalid_identity'],
-    ['a control character', { identity: 'a\u0000' }, 'invalid_identity'],
-    ['a C1 control character', { identity: 'a\u0085' }, 'invalid_identity'],
-    ['half of a surrogate pair', '{"identity":"\\ud83d"}', 'invalid_identity'],
+    ['an identity of 257 characters', { identity: 'x'.repeat(257) }, 'invalid_identity'],
+    ['a control character in the identity', { identity: 'a\u0000' }, 'invalid_identity'],
+    ['a C1 control character in the identity', { identity: 'a\u0085' }, 'invalid_identity'],
+    ['half of a surrogate pair in the identity', '{"identity":"\\ud83d"}', 'invalid_identity'],
     ['101 groups', { identity: 'x', groups: words(101) }, 'invalid_body'],
     ['a group that is not a string', { identity: 'x', groups: [1] }, 'invalid_body'],
     ['groups of null', { identity: 'x', groups: null }, 'invalid_body'],
     ['51 claims', { identity: 'x', claims: createClaims(51) }, 'invalid_body'],
     ['a claim that is an object', { identity: 'x', claims: { a: {} } }, 'invalid_body'],
     ['a number that is not finite', '{"identity":"x","claims":{"a":1e400}}', 'invalid_body'],
-    ['a list', [], 'invalid_body'],
-    ['null', null, 'invalid_body'],
+    ['a body that is a list', [], 'invalid_body'],
+    ['a body that is null', null, 'invalid_body'],
     ['malformed JSON', '{', 'invalid_json'],
     ['an empty body', '', 'invalid_json'],
-  ])('refuses %s', async (_, body, code) => {
+  ])('refuses a mint request with %s', async (_, body, code) => {
     const response = await people.post(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code });
@@ -75,17 +75,17 @@ describe('POST /api/frontend/identities', () => {
     ['groups', [1], 'groups must be an array of at most 100 strings'],
     ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; omit it'],
     ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
-  ])('refuses invalid %s (%j) and states the valid form', async (field, value, detail) => {
+  ])('the refusal of invalid %s (%j) states the valid form', async (field, value, detail) => {
     const response = await people.post({ identity: 'x', [field]: value });
     expect(await response.json()).toMatchObject({ code: 'invalid_body', detail: expect.stringContaining(detail) });
   });
 
   test.each<[string, (keys: People['keys']) => string]>([
-    ['raw', (keys) => keys.Backend],
+    ['without a scheme', (keys) => keys.Backend],
     ['after Bearer', (keys) => `Bearer ${keys.Backend}`],
     ['after bearer', (keys) => `bearer ${keys.Backend}`],
     ['after BEARER and two spaces', (keys) => `BEARER  ${keys.Backend}`],
-  ])('accepts the Backend key %s', async (_, authorization) => {
+  ])('accepts a Backend key %s in Authorization', async (_, authorization) => {
     const response = await people.post({ identity: 'x' }, { authorization: authorization(people.keys) });
     expect(response.status).toBe(200);
   });
@@ -93,13 +93,13 @@ describe('POST /api/frontend/identities', () => {
   test.each<[string, (keys: People['keys']) => string | undefined, number, string]>([
     ['no key', () => undefined, 401, 'unknown_backend_key'],
     ['an empty key', () => '', 401, 'unknown_backend_key'],
-    ['a scheme alone', () => 'Bearer', 401, 'unknown_backend_key'],
+    ['a scheme without a key', () => 'Bearer', 401, 'unknown_backend_key'],
     ['an unknown key', () => `Bearer fm_be_${'0'.repeat(40)}`, 401, 'unknown_backend_key'],
     ['another scheme', (keys) => `Basic ${keys.Backend}`, 401, 'unknown_backend_key'],
     ['two keys', (keys) => `${keys.Backend}, ${keys.Backend}`, 401, 'unknown_backend_key'],
     ['a Frontend key', (keys) => keys.Frontend, 403, 'not_backend_key'],
     ['a Mobile key', (keys) => `Bearer ${keys.Mobile}`, 403, 'not_backend_key'],
-  ])('refuses %s, regardless of the body', async (_, authorization, status, code) => {
+  ])('refuses a request with %s, regardless of its body', async (_, authorization, status, code) => {
     const header = authorization(people.keys);
     for (const body of [{ identity: 'x' }, '{', 'x'.repeat(70_000)]) {
       const response = await people.post(body, header === undefined ? {} : { authorization: header });
@@ -109,7 +109,7 @@ describe('POST /api/frontend/identities', () => {
     }
   });
 
-  test('refuses a body that is too large, compressed or not', async () => {
+  test('refuses a mint request with a body that is too large, compressed or not', async () => {
     const body = JSON.stringify({ identity: 'x', more: 'y'.repeat(70_000) });
     expect((await people.post(body)).status).toBe(413);
     const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {
@@ -120,7 +120,7 @@ describe('POST /api/frontend/identities', () => {
     expect(packed.status).toBe(413);
   });
 
-  test('refuses a body of another content type', async () => {
+  test('refuses a mint request with an unsupported content type', async () => {
     const response = await people.post('{"identity":"x"}', {
       authorization: people.keys.Backend,
       'content-type': 'text/plain',
@@ -128,7 +128,7 @@ describe('POST /api/frontend/identities', () => {
     expect(await response.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
   });
 
-  test('refuses a revoked key', async () => {
+  test('refuses a mint request with a revoked Backend key', async () => {
     const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as { id: string; key: string };
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(200);
     await people.call('DELETE', `/keys/${made.id}`, 204);
@@ -161,7 +161,7 @@ test.each<[string, Partial<IdentityDeps>, string]>([
     'spool_full',
   ],
   ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
-])('a mint is refused with 503 before any other check if %s', async (_, state, code) => {
+])('a mint request is refused with 503 before any other check if %s', async (_, state, code) => {
   const services = {
     clock: testClock(),
     health: { ready: true } as StoreHealth,
@@ -185,7 +185,7 @@ function fullMonitor(): QueueMonitor {
   return monitor;
 }
 
-test('a mint request over the rate gets Retry-After, and no id is minted', async () => {
+test('a mint request over the rate limit gets Retry-After, and no id is minted', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
   expect((await people.post({ identity: 'x' })).status).toBe(200);

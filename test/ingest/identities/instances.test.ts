@@ -27,7 +27,7 @@ const running = opened(openPeople);
 /** Creates an application in the running service. */
 const attach = () => attachPeople(running.service, running.clock);
 
-/** True if packets with this id are attributed to `identity`, tested with a separate feature. */
+/** True if packets with this id are attributed to `identity`. Tests this with a packet of a new feature. */
 async function isValid(people: People, identity: string, i: string): Promise<boolean> {
   const feature = `try-${people.clock.now()}-${i.slice(-6)}`;
   expect(await people.check(feature, { i })).toBe(202);
@@ -35,7 +35,7 @@ async function isValid(people: People, identity: string, i: string): Promise<boo
 }
 
 describe('instance id', () => {
-  test('an id is valid in every environment of its application, and in no other application', async () => {
+  test('an instance id is valid in every environment of its application, and in no other application', async () => {
     const people = await attach();
     const i = await people.mint('ann');
     for (const environment of ['Production', 'Staging']) await people.check('checkout', { i }, environment);
@@ -50,7 +50,7 @@ describe('instance id', () => {
     expect(await people.exposures('ann')).toMatchObject(only);
   });
 
-  test('an id expires if unused for its lifetime, and stays valid if used, even across a restart', async () => {
+  test('an instance id expires unless it is used within its lifetime, even across a restart', async () => {
     let people = await openPeople({ args: ['--instance-ttl', String(30 * 24 * 3600)] });
     const used = await people.mint('ann');
     const unused = await people.mint('bob');
@@ -68,11 +68,11 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('a cached id still expires in time', async () => {
+  test('an instance id expires in time even while it is cached', async () => {
     const people = await openPeople({ args: ['--instance-ttl', '100'] });
     const i = await people.mint('ann');
     expect(await isValid(people, 'ann', i)).toBe(true);
-    people.clock.advance(9 * second); // Less than a tenth, so the use of the id is not written.
+    people.clock.advance(9 * second); // Less than a tenth of the lifetime, so this use of the id is not stored.
     expect(await isValid(people, 'ann', i)).toBe(true);
     people.clock.advance(91 * second - 1);
     expect(await isValid(people, 'ann', i)).toBe(true);
@@ -81,7 +81,7 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('an id stays valid for the grace period after a newer id is minted, and using the id does not prolong the period', async () => {
+  test('an instance id stays valid for the grace period after a newer id is minted, even if it is used', async () => {
     let people = await openPeople({ args: ['--rotation-grace', '3600'] });
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -96,7 +96,7 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('an id is revoked when two newer ids are minted, even if the old id is in use', async () => {
+  test('an instance id is revoked when two newer ids are minted, even if the old id is in use', async () => {
     const people = await attach();
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -112,7 +112,7 @@ describe('instance id', () => {
     ]);
   });
 
-  test('an id is revoked immediately without a grace period', async () => {
+  test('an instance id without a grace period is revoked when a newer id is minted', async () => {
     const people = await openPeople({ args: ['--rotation-grace', '0'] });
     const first = await people.mint('ann');
     const second = await people.mint('ann');
@@ -120,7 +120,7 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('two ids are valid after many concurrent mints for one identity', async () => {
+  test('two instance ids are valid after many concurrent mint requests for one identity', async () => {
     const people = await attach();
     const ids = await Promise.all(Array.from({ length: 20 }, () => people.mint('ann')));
     const valid = await Promise.all(ids.map((id) => isValid(people, 'ann', id)));
@@ -128,7 +128,7 @@ describe('instance id', () => {
     expect(valid.filter(Boolean)).toHaveLength(2);
   });
 
-  test('an id is stored only as a hash and never logged', async () => {
+  test('an instance id is stored only as a hash and never logged', async () => {
     const people = await openPeople();
     const i = await people.mint('ann-of-the-log');
     await people.check('checkout', { i });
@@ -192,7 +192,7 @@ function openInstances() {
   return { store, clock, thread, main, id, knows, events };
 }
 
-test('a thread knows an id for a minute after the main thread has found it', () => {
+test('a thread knows an instance id for a minute after the main thread has found it', () => {
   const { clock, thread, main, id, knows } = openInstances();
   expect(knows()).toBe(false);
   expect(thread.find(id, 1, clock.now())).toBeUndefined();
@@ -212,7 +212,7 @@ test('a packet is attributed to the person of its instance id even if the id exp
   expect(found).toMatchObject({ person: thread.find(id, 1, clock.now())!.person });
 });
 
-test('an id that is used in a thread is extended in the main thread, too', () => {
+test('the use of an instance id in a thread extends its lifetime in the main thread, too', () => {
   const { store, clock, thread, main, id } = openInstances();
   main.find(id, 1, clock.now());
   clock.advance(ttlMs - 1);
@@ -224,7 +224,7 @@ test('an id that is used in a thread is extended in the main thread, too', () =>
   expect(main.find(id, 1, clock.now())).toBeDefined();
 });
 
-test('a thread does not know an id after a newer id was minted for the same person', async () => {
+test('a thread no longer knows an instance id after a newer id was minted for the same person', async () => {
   const { clock, main, id, knows } = openInstances();
   const mint = () => main.mint(application, { identity: 'bob', groups: [], claims: {} }, clock.now(), () => {});
   const first = mint();
@@ -239,7 +239,7 @@ test('a thread does not know an id after a newer id was minted for the same pers
   expect(knows(first.instanceId)).toBe(true); // Valid until the end of its grace period.
 });
 
-test('a person is forgotten after all threads have counted their earlier packets, and stays unknown to the threads', async () => {
+test('a person is forgotten only after all threads have counted their earlier packets, and stays unknown', async () => {
   const { clock, main, id, knows, events } = openInstances();
   main.find(id, 1, clock.now());
   await main.forget(application, 'ann');
@@ -248,7 +248,7 @@ test('a person is forgotten after all threads have counted their earlier packets
   expect(knows()).toBe(false);
 });
 
-test('a thread reads ids again when the main thread reads ids again', () => {
+test('a thread clears its cached instance ids when the main thread clears its cache', () => {
   const { clock, main, id, knows } = openInstances();
   main.find(id, 1, clock.now());
   main.readAgain();

@@ -18,7 +18,7 @@ function readUserAgent({ subject: text }: { subject: string }): unknown {
   return JSON.parse(text)[6];
 }
 
-test('senders over the limit are merged into one', () => {
+test('all senders over the limit of an hour are counted as the sender __other__', () => {
   const rows = new HourRows(1, 2, []);
   const agents = Array.from({ length: 1000 }, (_, index) => rows.row({ ...dimensions, userAgent: `a${index}` }));
   expect(new Set(agents.map(readUserAgent)).size).toBe(sendersPerHour + 1);
@@ -27,7 +27,7 @@ test('senders over the limit are merged into one', () => {
   expect(rows.size).toBe(sendersPerHour + 2);
 });
 
-test('stored senders survive a restart', () => {
+test('stored senders keep their rows after a restart, and count towards the limit', () => {
   const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerDimensions => {
     return { ...dimensions, userAgent: `a${index}`, instance: null };
   });
@@ -36,7 +36,7 @@ test('stored senders survive a restart', () => {
   expect(readUserAgent(rows.row({ ...dimensions, userAgent: 'a7' }))).toBe('a7');
 });
 
-test('the number of rows of an hour is limited for any number of reasons', () => {
+test('the number of rows of an hour is limited for any number of refusal codes', () => {
   const rows = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
     rows.row({ ...dimensions, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
@@ -44,7 +44,7 @@ test('the number of rows of an hour is limited for any number of reasons', () =>
   expect(rows.size).toBeLessThanOrEqual(1100);
 });
 
-test('acceptedRow and row return the same row of an accepted message', () => {
+test('acceptedRow and row return the same row for an accepted message', () => {
   const rows = new HourRows(1, 2, []);
   const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
   const sender = fc.record({
@@ -81,6 +81,6 @@ test.each([
   ['a client secret', `fm_secret_${'ab'.repeat(32)}`, 'fm_secret_ababab…'],
   ['a token', 'Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_d', 'Bearer eyJ…'],
   ['line breaks', 'a\r\nb\u2028c', 'abc'],
-])('%s is stored without secrets', (_what, text, kept) => {
+])('ledgerText stores %s without secrets', (_what, text, kept) => {
   expect(ledgerText(text)).toBe(kept);
 });

@@ -5,7 +5,7 @@ import { type Claim, maxKinds, UnattributedRefusals } from '../../../src/ingest/
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;
 const key = `fm_fe_${'1234567890'.repeat(4)}`;
 
-test('refusals of one kind are counted together, and the latest kind comes first', () => {
+test('equal refusals are counted together, and the latest refusal comes first', () => {
   const latestUnattributed = new UnattributedRefusals();
   latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Production' }, 1);
   latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Staging' }, 2);
@@ -25,14 +25,14 @@ test.each([
   ['a password', 'correct horse', null],
   ['a token', 'eyJhbGciOiJFUzI1NiJ9.e30.x', null],
   ['a placeholder', 'YOUR_KEY', null],
-  ['nothing', undefined, null],
-])('keeps a recognisable prefix of %s, but no secret', (_, appKey, keyPrefix) => {
+  ['a missing key', undefined, null],
+])('the list of refusals shows at most a prefix of %s', (_, appKey, keyPrefix) => {
   const latestUnattributed = new UnattributedRefusals();
   latestUnattributed.add('unknown_key', source, { appKey }, 1);
   expect(latestUnattributed.latest[0]?.keyPrefix).toBe(keyPrefix);
 });
 
-test('limits what unauthenticated senders can store, and keeps no complete key', () => {
+test('the list of refusals limits the texts of unauthenticated senders, and has no complete key', () => {
   const text = fc.option(fc.oneof(fc.string({ maxLength: 3000 }), fc.constantFrom(key, `x ${key}`)), {
     nil: undefined,
   });

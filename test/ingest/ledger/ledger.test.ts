@@ -40,7 +40,7 @@ function post(path: string, body: Buffer | string, headers: Headers): Promise<Re
 
 const agent = { 'user-agent': 'sdk/1' };
 
-/** Encodes a report, with lone surrogates as three bytes that are not UTF-8. Protobuf's library refuses them. */
+/** Encodes a report, with lone surrogates as three bytes that are not UTF-8, which the protobuf library cannot do. */
 function encodeMessage(kind: Kind, report: object): Buffer {
   const sent = JSON.parse(JSON.stringify(report).replaceAll(/\\ud[89a-f]../g, '\ufffd'));
   const text = encode(kinds[kind].message, sent).toString('latin1');
@@ -88,7 +88,7 @@ interface RefusalCase {
   readonly name: string;
   readonly code: string;
   readonly status: number;
-  /** Transports on which this can happen; all by default. */
+  /** Transports on which this report can be sent; all by default. */
   readonly by?: readonly string[];
   /** Difference from a valid report, or the change to its bytes. */
   readonly fields?: object;
@@ -160,7 +160,7 @@ describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) 
     expect(entries).toMatchObject([{ sender: { ...sender, instance: 'web-7' }, example: null }]);
   });
 
-  test.concurrent('a report for an unknown environment is recorded with the name of the environment', async () => {
+  test.concurrent('a report for an unknown environment is recorded with the sent name of the environment', async () => {
     const { id, report } = await openShop();
     const bytes = way.encode('metrics', { ...report, environment: 'Nowhere' });
     expect(await way.send('metrics', bytes, {})).toBe('unknown_environment');
@@ -174,7 +174,7 @@ describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) 
     { ...refused, kind: 'usage' as const },
     { ...refused, kind: 'metrics' as const },
   ]);
-  test.concurrent.each(each)('a $kind report $name is attributed to its application', async (refused) => {
+  test.concurrent.each(each)('the ledger has the refusal of a $kind report $name', async (refused) => {
     const { kind, code, status, fields = {}, headers = {}, mangle = (bytes) => bytes } = refused;
     const { id, key, report } = await openShop();
     const bytes = mangle(way.encode(kind, { ...report, ...fields }));
@@ -186,7 +186,7 @@ describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) 
     expect(JSON.stringify(entries)).not.toContain(key.key);
   });
 
-  test.concurrent('a report over the rate is attributed to its application', async () => {
+  test.concurrent('the refusal of a report over the rate limit is attributed to its application', async () => {
     const { id, report } = await openShop({ rate: 1, burst: 1 });
     const bytes = way.encode('usage', report);
     const codes = await Promise.all([1, 2, 3].map(() => way.send('usage', bytes, {})));
@@ -197,7 +197,7 @@ describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) 
     expect(entries[0]).toMatchObject({ status: 429, code: 'rate_limited', transport, route: 'usage', sender });
   });
 
-  test.concurrent.each(noted)('a $kind report $name is noted', async ({ kind, fields, codes, path }) => {
+  test.concurrent.each(noted)('the ledger notes a $kind report $name', async ({ kind, fields, codes, path }) => {
     const { id, report } = await openShop();
     expect(await way.send(kind, way.encode(kind, { ...report, ...fields }), {})).toBe('taken');
     const { accepted, noted, entries } = await readLedger(service.http, access, id);
@@ -223,10 +223,10 @@ describe('ledger of packets', () => {
   };
 
   test.concurrent.each([
-    ['truncated', 'invalid_json', {}, -1],
+    ['that is truncated', 'invalid_json', {}, -1],
     ['with an unsupported content type', 'invalid_content_type', { 'content-type': 'text/html' }, undefined],
     ['with a malformed Idempotency-Key', 'invalid_idempotency_key', { 'idempotency-key': '' }, undefined],
-  ] as const)('a packet %s is attributed to its application', async (_, code, headers, end) => {
+  ] as const)('the refusal of a packet %s is attributed to its application', async (_, code, headers, end) => {
     const { id, key, packet } = await openApp();
     expect(await send(JSON.stringify(packet).slice(0, end), headers)).toBe(400);
     const { entries } = await readRefusals(service.http, access, id, 1);
@@ -234,7 +234,7 @@ describe('ledger of packets', () => {
     expect(entries).toMatchObject([{ environment: 'Production', status: 400, code, count: 1, example }]);
   });
 
-  test.concurrent('a packet over the rate is attributed to its application', async () => {
+  test.concurrent('the refusal of a packet over the rate limit is attributed to its application', async () => {
     const { id, packet } = await openApp({ rate: 1, burst: 1 });
     const statuses = await Promise.all([1, 2, 3].map(() => send(packet)));
     const limited = statuses.filter((status) => status === 429).length;
@@ -248,7 +248,7 @@ describe('ledger of packets', () => {
     ['an unknown instance id', { i: 'nobody' }, 1],
     ['an overlong instance id', { i: 'i'.repeat(10_000) }, 1],
     ['an overlong client identity', { u: 'u'.repeat(10_000) }, 0],
-  ])('a packet with %s is accepted', async (_, who, dropped) => {
+  ])('a packet with %s is accepted without its user', async (_, who, dropped) => {
     const { id, packet } = await openApp({ acceptClientIdentities: true });
     expect(await send({ ...packet, ...who })).toBe(202);
     const { accepted, noted, entries } = await readLedger(service.http, access, id);
@@ -264,7 +264,7 @@ describe('ledger of packets', () => {
     ['an invalid metric name', { m: { '\ud83d': 1 } }, 'name_dropped'],
     ['a misspelt field', { features: { a: { on: [1] } } }, 'field_unknown'],
     ['a field named __proto__', JSON.parse('{"__proto__":1}'), 'field_unknown'],
-  ])('a packet with %s is noted', async (_, fields, code) => {
+  ])('the ledger notes a packet with %s', async (_, fields, code) => {
     const { id, packet } = await openApp();
     expect(await send({ ...packet, f: {}, ...fields })).toBe(202);
     const { entries } = await readLedger(service.http, access, id);

@@ -7,7 +7,7 @@ import { testClock } from '../../accounts/fixture.ts';
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;
 const unknown = new Refusal('unknown_key', 'k is not a key');
 
-test('the main thread has the unattributed refusals of all threads', () => {
+test('the ledger of the main thread has the unattributed refusals of all threads', () => {
   const clock = testClock(1000);
   const totals = new LedgerTotals();
   const main = new Ledger({ clock, findLane: () => ({ ledger: totals }) });

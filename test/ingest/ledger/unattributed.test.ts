@@ -20,7 +20,7 @@ const json = { 'content-type': 'application/json' };
 const web = { 'content-type': 'application/grpc-web' };
 const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
 
-/** Opens the counting routes, with only the dependencies of a refusal. They must accept nothing. */
+/** Opens the counting routes with only the dependencies that a refusal needs. Every request must be refused. */
 async function openHost() {
   const store = temporaryUsage();
   const { directory, clock } = await openFixture();
@@ -49,18 +49,18 @@ async function openHost() {
 }
 
 test.each([
-  ['too large', telemetry, json, ' '.repeat(300), 'body_too_large'],
-  ['not JSON', telemetry, json, '{', 'invalid_json'],
+  ['that is too large', telemetry, json, ' '.repeat(300), 'body_too_large'],
+  ['that is not JSON', telemetry, json, '{', 'invalid_json'],
   ['with an unknown key', telemetry, json, '{"k":"nobody","e":"Production"}', 'unknown_key'],
   ['without a key', telemetry, json, '{"e":"Production"}', 'invalid_body'],
-  ['too large', '/api/usage/stats', json, ' '.repeat(300), 'body_too_large'],
-  ['not gzip', '/api/usage/stats', { ...json, 'content-encoding': 'gzip' }, '{}', 'invalid_content_encoding'],
+  ['that is too large', '/api/usage/stats', json, ' '.repeat(300), 'body_too_large'],
+  ['that is not gzip', '/api/usage/stats', { ...json, 'content-encoding': 'gzip' }, '{}', 'invalid_content_encoding'],
   ['with an unknown key', '/api/usage/stats', json, JSON.stringify(report), 'unknown_key'],
   ['with an unknown key', '/api/metrics', json, JSON.stringify(report), 'unknown_key'],
-  ['not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
+  ['that is not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
   ['with an unsupported type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
   ['with an unknown key', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
-])('a request %s on %s is counted, although no application can see it', async (_, path, headers, body, code) => {
+])('the refusal of a request %s on %s is counted without an application', async (_, path, headers, body, code) => {
   const { dispatch, ledger, totals } = await openHost();
   const responses = [1, 2].map(() => dispatch(createRequest(path, { method: 'POST', headers, body })));
   await Promise.all(responses);
@@ -70,7 +70,7 @@ test.each([
 });
 
 test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
-  'requests refused unread by %s are counted, although no application can see them',
+  'requests that %s refuses before reading them are counted without an application',
   async (path) => {
     const { dispatch, ledger, totals, health } = await openHost();
     health.ready = false;

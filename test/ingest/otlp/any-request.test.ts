@@ -78,7 +78,7 @@ const requests = {
 };
 
 describe.each(Object.keys(requests) as Signal[])('OTLP request of %s', (signal) => {
-  test('protobuf and JSON decode to the same result', () => {
+  test('a request as protobuf and the same request as JSON decode to the same result', () => {
     fc.assert(
       fc.property(requests[signal] as fc.Arbitrary<object>, (request) => {
         expect(decode('protobuf', signal, request)).toEqual(decode('json', signal, request));
@@ -86,7 +86,7 @@ describe.each(Object.keys(requests) as Signal[])('OTLP request of %s', (signal) 
     );
   });
 
-  test.each(encodings)('changed bytes of a request as %s are refused or decoded', (encoding) => {
+  test.each(encodings)('a request as %s with changed bytes is refused or decoded', (encoding) => {
     const changed = fc.tuple(requests[signal] as fc.Arbitrary<object>, fc.array(fc.tuple(fc.nat(), fc.nat(255))));
     fc.assert(
       fc.property(changed, ([request, changes]) => {
@@ -104,7 +104,7 @@ describe.each(Object.keys(requests) as Signal[])('OTLP request of %s', (signal) 
 });
 
 describe('hostile OTLP request', () => {
-  test('a request of millions of empty messages is refused', () => {
+  test('an OTLP request of millions of empty messages is refused', () => {
     const body = Buffer.alloc(4 * 1024 * 1024);
     for (let at = 0; at < body.length; at += 2) body[at] = 0x0a; // resource_logs of length 0
     expect(() => otlpDecoders['logs-protobuf'](body)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
@@ -113,7 +113,7 @@ describe('hostile OTLP request', () => {
     expect(() => otlpDecoders['logs-json'](json)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
   });
 
-  test('a request with an unexpected structure decodes to no data', () => {
+  test('an OTLP request with an unexpected structure decodes to no data', () => {
     const shapes = [
       '{"resourceLogs":{}}',
       '{"resourceLogs":[1,null,{"scopeLogs":[{"logRecords":"x"}]}]}',

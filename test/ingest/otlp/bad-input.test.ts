@@ -16,7 +16,7 @@ describe('export request with bad input', () => {
     ['a negative value of each temporality', [sum(1, [point(-7, now)]), sum(2, [point(-7, now)])], 2, 'value_dropped'],
     ['a value that is not a number', [sum(1, [point(Number.NaN, now)])], 1, 'value_dropped'],
     ['a point without a flag', [sum(1, [{ ...point(7, now), attributes: [] }])], 1, 'name_dropped'],
-  ])('%s is rejected, and the rest counts', (_, bad, rejected, note) =>
+  ])('%s in an export request is rejected, and the rest is counted', (_, bad, rejected, note) =>
     inShop(async (service, shop) => {
       const response = await send(service, shop, 'metrics', metrics([...bad, sum(1, [point(4, now)])]));
       expect(response.status).toBe(200);
@@ -28,7 +28,7 @@ describe('export request with bad input', () => {
     }),
   );
 
-  test('an event whose clock is a day ahead counts at the current time', () =>
+  test('an event with a time one day ahead counts at the current time', () =>
     inShop(async (service, shop) => {
       const ahead = Date.now() + day;
       const of = { 'feature_flag.result.variant': 'ahead' };
@@ -41,7 +41,7 @@ describe('export request with bad input', () => {
       expect(await notes(service, shop)).toEqual({ time_moved: 3 });
     }));
 
-  test('5 000 flags are counted separately, and flags over the limit are counted together', () =>
+  test('up to 5 000 flags are counted separately, and flags over this limit are counted together', () =>
     inShop(async (service, shop) => {
       const flags = (from: number, to: number) =>
         logs(
@@ -61,7 +61,7 @@ describe('export request with bad input', () => {
       expect(await notes(service, shop)).toEqual({ series_folded: 1 });
     }));
 
-  test('a flag whose name is not UTF-8 is rejected, and the rest counts', () =>
+  test('a flag whose name is not UTF-8 is rejected, and the rest of the request is counted', () =>
     inShop(async (service, shop) => {
       const body = encodeAs(
         'protobuf',
@@ -75,7 +75,7 @@ describe('export request with bad input', () => {
       expect(await notes(service, shop)).toEqual({ name_dropped: 1 });
     }));
 
-  test('records of a deleted environment are rejected, and the rest counts', () =>
+  test('records of a deleted environment are rejected, and the rest of the request is counted', () =>
     inShop(async (service, shop) => {
       const path = `/api/v2/applications/${shop.application}/environments/Staging`;
       await manage(service.http, shop.access, 'DELETE', path, 204);
@@ -99,7 +99,7 @@ describe('export request with bad input', () => {
 });
 
 describe('refused export request', () => {
-  test('a truncated request is refused', () =>
+  test('a truncated export request is refused', () =>
     inShop(async (service, shop) => {
       const body = encodeAs('protobuf', 'logs', logs([evaluation(on, now)]));
       for (const length of [1, body.length / 2, body.length - 1]) {
@@ -113,7 +113,7 @@ describe('refused export request', () => {
       expect(await checks(service, shop)).toBe(1);
     }));
 
-  test('a request that is large after decompression is refused', () =>
+  test('an export request that is too large after decompression is refused', () =>
     inShop(async (service, shop) => {
       const bomb = new Uint8Array(gzipSync(Buffer.alloc(256 * 1024 * 1024)));
       const headers = { 'content-encoding': 'gzip' };

@@ -11,7 +11,7 @@ describe('cumulative sum', () => {
   const started = now - 60_000;
   const total = (value: number, at: number, start = started) => metrics([sum(2, [point(value, at, start)])]);
 
-  test('a sum counts its increase, also after a restart', async () => {
+  test('a cumulative sum counts its increase, also after a restart of the service', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     for (const [value, at] of [
@@ -34,7 +34,7 @@ describe('cumulative sum', () => {
     );
   });
 
-  test('a sum that began long ago counts its increase after its first point', () =>
+  test('a cumulative sum that began long ago counts only its increase after its first point', () =>
     inShop(async (service, shop) => {
       const long = now - 3 * 86_400_000;
       await send(service, shop, 'metrics', total(5000, now, long));
@@ -46,7 +46,7 @@ describe('cumulative sum', () => {
     ['without a start', 0, 3],
     ['that began long ago', now - 3 * 86_400_000, 3],
     ['that began a moment ago', started, 5003],
-  ])('a sum %s is noted if its first point does not count', (_, start, counted) =>
+  ])('the first point of a cumulative sum %s is noted if it does not count', (_, start, counted) =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(5000, now, start));
       await send(service, shop, 'metrics', total(5003, now + 1, start));
@@ -57,7 +57,7 @@ describe('cumulative sum', () => {
     }),
   );
 
-  test('a sum is noted if several processes share its resource and start', () =>
+  test('a cumulative sum is noted if several processes share its resource and start time', () =>
     inShop(async (service, shop) => {
       for (const [value, at] of [
         [10, 1],
@@ -69,14 +69,14 @@ describe('cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('a sum without a start time that restarts from a lower value is not noted as shared', () =>
+  test('a cumulative sum without a start time that falls to a lower value is not noted as shared', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));
       expect(await notes(service, shop)).toEqual({ first_point: 1 });
     }));
 
-  test('a sum counts next to a histogram, and the ledger notes the histogram', () =>
+  test('a cumulative sum next to a histogram is counted, and the ledger notes the histogram', () =>
     inShop(async (service, shop) => {
       const histogram = { name: sum(1, []).name, histogram: { dataPoints: [{ count: '3' }] } };
       const response = await send(

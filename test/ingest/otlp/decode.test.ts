@@ -51,7 +51,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     ],
   ];
 
-  test.each(events)('counts an event with %s', (_, values, found) => {
+  test.each(events)('counts an evaluation event with %s', (_, values, found) => {
     expect(decode(encoding, 'logs', logs([evaluation(values, noon)]))).toEqual({
       ...nothing,
       resources: [[...shown, 1]],
@@ -59,7 +59,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('counts equal events of a minute as one row', () => {
+  test('counts equal evaluation events of a minute as one row', () => {
     const on = { 'feature_flag.result.variant': 'on' };
     const sent = logs([evaluation(on, noon), evaluation(on, noon + 59_999), evaluation(on, noon + 60_000)]);
     expect(decode(encoding, 'logs', sent).checks).toEqual([
@@ -68,7 +68,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     ]);
   });
 
-  test('ignores other log records, and finds events by the attribute event.name', () => {
+  test('ignores unrelated log records, and finds evaluation events by the attribute event.name', () => {
     const other = { timeUnixNano: '1', body: { stringValue: 'GET /' }, attributes: attributes({ key: 'x' }) };
     const { eventName, ...older } = evaluation({ 'event.name': 'feature_flag.evaluation' }, noon);
     expect(eventName).toBe('feature_flag.evaluation');
@@ -78,7 +78,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('counts a record without a time at its observed time, or at its arrival', () => {
+  test('counts a record without a time at its observed time, or else at its arrival', () => {
     const { timeUnixNano, ...timeless } = evaluation({}, noon);
     const sent = logs([{ ...timeless, observedTimeUnixNano: timeUnixNano }, timeless]);
     expect(decode(encoding, 'logs', sent).checks).toEqual([
@@ -103,7 +103,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     expect(decode(encoding, 'traces', sent)).toMatchObject({ ...nothing, checks: [{ ...one, variant: 'on' }] });
   });
 
-  test('separates the resources of a request, and merges equal ones', () => {
+  test('separates the resources of a request, and merges equal resources', () => {
     const staging = resource({ 'deployment.environment.name': 'Staging' });
     const older = { attributes: attributes({ 'deployment.environment': 'Production' }) };
     const of = [resource(), staging, resource(), older];
@@ -115,7 +115,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     ]);
   });
 
-  test('rejects an event without a flag, or with an invalid name, and counts the others', () => {
+  test('rejects an event without a flag or with an invalid name, and counts the other events', () => {
     const sent = logs([
       { ...evaluation({}, noon), attributes: [] },
       evaluation({ 'feature_flag.key': 'x'.repeat(257) }, noon),
@@ -129,7 +129,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('adds delta sums', () => {
+  test('adds up the data points of delta sums', () => {
     const errors = sum(1, [point(3, noon)], 'feature_flag.evaluation_error_total');
     const sent = metrics([sum(1, [point(2, noon), point(5, noon + 1)]), errors]);
     expect(decode(encoding, 'metrics', sent)).toMatchObject({
@@ -141,7 +141,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('reads cumulative sums with their start', () => {
+  test('reads cumulative sums with their start time', () => {
     const sent = metrics([sum(2, [point(2 ** 40, noon, noon - 60_000)])]);
     expect(decode(encoding, 'metrics', sent)).toMatchObject({
       rejected: 0,
@@ -156,7 +156,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     expect(decode(encoding, 'metrics', sent)).toEqual({ ...nothing, resources: [], checks: [] });
   });
 
-  test('rejects metrics that are not monotonic sums with a temporality, and counts the others', () => {
+  test('rejects metrics that are not monotonic sums with a temporality, and counts the other metrics', () => {
     const histogram = { name: successTotal, histogram: { dataPoints: [{ count: '1' }, { count: '2' }] } };
     const gauge = { name: successTotal, gauge: { dataPoints: [point(1, noon)] } };
     const falling = { name: successTotal, sum: { ...sum(1, [point(1, noon)]).sum, isMonotonic: false } };
@@ -168,7 +168,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('rejects negative, fractional and huge values, and counts the others', () => {
+  test('rejects negative, fractional and huge values, and counts the other values', () => {
     const bad = [-1, 1.5, 2 ** 31, Number.POSITIVE_INFINITY].map((value) => point(value, noon));
     const sent = metrics([sum(1, [...bad, point(4, noon)])]);
     // JSON has no infinity, and a point without a value does not count as rejected.
@@ -179,7 +179,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('rejects values that are not numbers, and counts the others', () => {
+  test('rejects values that are not numbers, and counts the other values', () => {
     const nan = encoding === 'json' ? 'NaN' : Number.NaN;
     const { startTimeUnixNano, timeUnixNano, attributes: of } = point(1, noon);
     const valueless = { startTimeUnixNano, timeUnixNano, attributes: of };
@@ -191,7 +191,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('identifies a series by all its attributes, in any order, and its start', () => {
+  test('identifies a series by its start time and all its attributes, in any order', () => {
     const computeDigest = (more: object, start = noon - 1, of: object = resource()) => {
       const each = { ...point(1, noon, start), ...more };
       const body = encodeAs(encoding, 'metrics', metrics([sum(2, [each])], of));
@@ -209,7 +209,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     expect(new Set([same, ...others]).size).toBe(4);
   });
 
-  test('rejects a name that is not UTF-8, and counts the others', () => {
+  test('rejects a record whose name is not UTF-8, and counts the other records', () => {
     const broken = 'B\ufffdD';
     const sent = logs([
       evaluation({ 'feature_flag.key': broken }, noon),
@@ -218,17 +218,17 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     const body = Buffer.from(encodeAs(encoding, 'logs', sent)).toString('latin1');
     const cut = Buffer.from(body.replaceAll('\xef\xbf\xbd', '\xff\xfe\xfd'), 'latin1');
     const found = () => read(encoding, 'logs', cut);
-    // A JSON text has one encoding, so all of it is refused.
+    // A JSON text that is not UTF-8 is refused as a whole.
     if (encoding === 'json') expect(found).toThrow('Send UTF-8');
     else expect(found()).toMatchObject({ rejected: 1, notes: ['name_dropped'], checks: [{ ...one, variant: 'on' }] });
   });
 
-  test('ignores unknown fields', () => {
+  test('ignores unknown fields of an OTLP request', () => {
     const sent = logs([{ ...evaluation({}, noon), severityNumber: 9, flags: 1, droppedAttributesCount: 2 }]);
     expect(decode(encoding, 'logs', { ...sent }).checks).toHaveLength(1);
   });
 
-  test('accepts an empty request', () => {
+  test('accepts an empty OTLP request', () => {
     expect(decode(encoding, 'traces', {})).toEqual({ ...nothing, resources: [], checks: [] });
   });
 });

@@ -55,7 +55,7 @@ describe('export request over gRPC', () => {
     metrics: metrics([sum(1, [point(1, now)])]),
   };
 
-  test('counts each signal, with the service as the sender', () =>
+  test('counts an export request of each signal, with the service as the sender', () =>
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const) {
         const { code, response } = await exportTo(service, shop.key, signal, requests[signal]);
@@ -73,7 +73,7 @@ describe('export request over gRPC', () => {
       });
     }));
 
-  test('a request that was already sent over HTTP is a repetition, compressed or not', () =>
+  test('an export request that was already sent over HTTP is a repetition, compressed or not', () =>
     inShop(async (service, shop) => {
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
       for (const gzip of [undefined, true] as const)
@@ -82,7 +82,7 @@ describe('export request over gRPC', () => {
       await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
     }));
 
-  test('takes the key and the environment from the metadata', () =>
+  test('reads the key and the environment from the metadata of the call', () =>
     inShop(async (service, shop) => {
       const none = logs([evaluation(on, now)], { attributes: [] });
       const metadata = { authorization: '', 'x-api-key': shop.key, 'x-flagmeter-environment': 'Staging' };
@@ -92,7 +92,7 @@ describe('export request over gRPC', () => {
       expect([unknown.code, unknown.trailers.get('flagmeter-code')]).toEqual([5, ['unknown_key']]);
     }));
 
-  test('the response has the number of records that are not counted', () =>
+  test('the response to an export request has the number of records that are not counted', () =>
     inShop(async (service, shop) => {
       const request = metrics([sum(0, [point(7, now)]), sum(1, [point(4, now)])]);
       const { code, response } = await exportTo(service, shop.key, 'metrics', request);
@@ -106,7 +106,7 @@ describe('export request over gRPC', () => {
       expect(await variants(service, shop)).toEqual({ on: 4 });
     }));
 
-  test('a request over the rate is refused with RetryInfo, and recorded in the ledger', () =>
+  test('an export request over the rate limit is refused with RetryInfo, and recorded in the ledger', () =>
     inShop(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       expect(await exportTo(service, shop.key, 'logs', requests.logs)).toMatchObject({ code: 0 });
@@ -117,7 +117,7 @@ describe('export request over gRPC', () => {
       await expect.poll(() => refusals(service, shop)).toEqual({ rate_limited: 1 });
     }));
 
-  test('a request that is malformed or names an unknown environment is refused and recorded in the ledger', () =>
+  test('an export request that is malformed or has an unknown environment is refused and recorded', () =>
     inShop(async (service, shop) => {
       const stream = openRawGrpc(service.grpc);
       const malformed = stream.begin(paths.logs, { authorization: shop.key });
@@ -133,7 +133,7 @@ describe('export request over gRPC', () => {
       await expect.poll(() => refusals(service, shop)).toEqual({ invalid_protobuf: 2, unknown_environment: 1 });
     }));
 
-  test('a request larger than an event loop iteration is counted whole', () =>
+  test('an export request that is counted in several event loop iterations is counted completely', () =>
     inShop(async (service, shop) => {
       const events = Array.from({ length: 5000 }, (_, at) => evaluation(on, now + at));
       const sent = await exportTo(service, shop.key, 'logs', logs(events), { gzip: true });

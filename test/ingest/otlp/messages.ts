@@ -71,13 +71,13 @@ export const metrics = (all: readonly object[], of: object = resource()) => ({
 
 export const successTotal = 'feature_flag.evaluation_success_total';
 
-/** Creates a sum of the hook. @param aggregationTemporality 1 for delta, 2 for cumulative */
+/** Creates a sum as the OpenFeature hook exports it. @param aggregationTemporality 1 for delta, 2 for cumulative */
 export const sum = (aggregationTemporality: number, dataPoints: readonly object[], name = successTotal) => ({
   name,
   sum: { aggregationTemporality, isMonotonic: true, dataPoints },
 });
 
-/** Creates a point. Times are Unix ms. */
+/** Creates a data point. Times are Unix ms. */
 export const point = (value: number, at: number, start = 0, values: Readonly<Record<string, Value>> = {}) => ({
   startTimeUnixNano: `${start}000000`,
   timeUnixNano: `${at}000000`,

@@ -15,7 +15,7 @@ describe('OTLP/HTTP export request', () => {
     metrics: metrics([sum(1, [point(1, now)])]),
   };
 
-  test('a request is counted for each signal and encoding, and gets the response that OTLP specifies', () =>
+  test('an export request of any signal and encoding is counted, and gets the response that OTLP specifies', () =>
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const)
         for (const encoding of ['protobuf', 'json'] as const) {
@@ -41,7 +41,7 @@ describe('OTLP/HTTP export request', () => {
       });
     }));
 
-  test('counts a repeated request once, also after a restart', async () => {
+  test('counts a repeated export request once, also after a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     for (let n = 0; n < 3; n += 1)
@@ -58,7 +58,7 @@ describe('OTLP/HTTP export request', () => {
     );
   });
 
-  test('accepts the key alone, after Bearer, or in x-api-key', () =>
+  test('accepts the key of an export request alone, after Bearer, or in x-api-key', () =>
     inShop(async (service, shop) => {
       const of = async (headers: Record<string, string>) =>
         (await send(service, shop, 'logs', requests.logs, { headers })).status;
@@ -68,7 +68,7 @@ describe('OTLP/HTTP export request', () => {
       expect(await of({ authorization: '' })).toBe(404);
     }));
 
-  test('responds to a refused request with a google.rpc.Status', () =>
+  test('responds to a refused export request with a google.rpc.Status', () =>
     inShop(async (service, shop) => {
       const unknown = await send(service, { key: 'x' }, 'logs', requests.logs);
       expect(unknown).toMatchObject({ status: 404, type: types.protobuf });
@@ -84,7 +84,7 @@ describe('OTLP/HTTP export request', () => {
       expect(text).toMatchObject({ status: 400, type: 'application/problem+json' });
     }));
 
-  test('refuses a request over the rate with Retry-After', () =>
+  test('refuses an export request over the rate limit with Retry-After', () =>
     inShop(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
@@ -93,7 +93,7 @@ describe('OTLP/HTTP export request', () => {
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     }));
 
-  test('counts a request larger than an event loop iteration whole', () =>
+  test('counts all of an export request that takes several event loop iterations', () =>
     inShop(async (service, shop) => {
       const events = Array.from({ length: 5000 }, (_, at) =>
         evaluation({ ...on, 'feature_flag.key': `flag-${at % 1500}` }, now + at),
@@ -113,7 +113,7 @@ describe('OTLP/HTTP export request', () => {
 });
 
 describe('environment of a resource', () => {
-  test('the name of an environment can differ in case, be in a header, or be omitted if there is only one environment', () =>
+  test('an environment name can differ in case, be in a header, or be omitted if there is only one environment', () =>
     inShop(async (service, shop) => {
       const lower = resource({ 'deployment.environment.name': 'staging' });
       const none = { attributes: [] };
@@ -127,7 +127,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
     }));
 
-  test('a resource without an environment counts in the environment of an adopted token, until that environment is deleted', () =>
+  test('a resource that names no environment counts in the environment of its token, unless that was deleted', () =>
     inShop(async (service, shop) => {
       const below = `/api/v2/applications/${shop.application}`;
       const adopted = { token: 'default:staging.otlp-0123456789ab', type: 'Backend', environment: 'Staging' };
@@ -143,7 +143,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, shop)).toEqual({ on: 1 });
     }));
 
-  test('only the records of an unknown environment are rejected', () =>
+  test('an export request is rejected only for the records of an unknown environment', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
       const good = logs([evaluation(on, now)]);
@@ -172,7 +172,7 @@ describe('environment of a resource', () => {
     }));
 });
 
-test('users count only if the application accepts identities of clients', () =>
+test('users of an export request count only if the application accepts identities of clients', () =>
   inShop(async (service) => {
     const users = async (acceptClientIdentities: boolean) => {
       const shop = await openShop(service, { name: `users ${acceptClientIdentities}`, acceptClientIdentities });
@@ -190,7 +190,7 @@ test('users count only if the application accepts identities of clients', () =>
     expect(await users(false)).toEqual([[3, 0]]);
   }));
 
-test('a request without flag evaluations is accepted, and counts nothing', () =>
+test('an export request without flag evaluations is accepted, and nothing is counted', () =>
   inShop(async (service, shop) => {
     const other = logs([{ timeUnixNano: '1', body: { stringValue: 'GET /' } }], { attributes: [] });
     expect((await send(service, shop, 'logs', other)).status).toBe(200);

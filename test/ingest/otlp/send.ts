@@ -14,7 +14,7 @@ export const on = { 'feature_flag.result.variant': 'on' };
 
 type Run = (service: LocalService, shop: Shop) => Promise<void>;
 
-/** Starts a service for the tests of a file. @returns runs a test, with an application of its own */
+/** Starts a service for the tests of a file. @returns a function that runs a test with a new application */
 export function shareService(...args: readonly string[]): (run: Run) => Promise<void> {
   const service = opened(() => startLocal({ args }));
   return async (run) => run(service, await openShop(service));
@@ -49,7 +49,7 @@ export async function send(
   return { status: response.status, type: response.headers.get('content-type'), headers: response.headers, body };
 }
 
-/** Returns the checks by variant, of a flag in an environment. */
+/** Returns the checks of a flag in an environment, by variant. */
 export async function variants(
   { http }: LocalService,
   { access, application }: Shop,

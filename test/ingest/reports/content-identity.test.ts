@@ -4,7 +4,7 @@ import { identityOfKey, type MessageIdentity, type MessageSender } from '../../.
 import { identityOfReport, isDistinct } from '../../../src/ingest/formats/reports/content-identity.ts';
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 
-/** Creates the sender data of an identity. */
+/** Creates a sender by the numbers of its application, key and environment. */
 function createSender(application: number, key: number, environment: number): MessageSender {
   const holder = { application: { number: application }, key: { number: key } } as KeyHolder;
   return { holder, environment: { number: environment } };
@@ -21,7 +21,7 @@ const stat = '{"feature":"a","variantStats":{"on":{"checkCount":1},"off":{"usedC
 const full = `{${head},"instanceName":"i","processStartTime":"2026-01-01T00:00:00Z","stats":[${stat},{"feature":"b"}],"uniqueUserHashes":[3,4]}`;
 
 describe('identityOfReport', () => {
-  test('returns 128 bits that never change, because they are stored', () => {
+  test('the identity of a report never changes between versions, because it is stored', () => {
     expect(usage(full)).toMatchInlineSnapshot(`"00000007-00000005-515e32c1-6802413f"`);
     expect(metrics(`{${head},${started},"stats":[{"metric":"m","value":1.5}]}`)).toMatchInlineSnapshot(
       `"00000007-00000005-b15a1d70-58b5f7a2"`,
@@ -40,7 +40,7 @@ describe('identityOfReport', () => {
     ['zeros written out', full.replace('"checkCount":1', '"checkCount":1,"usedCount":0,"viewedCount":null')],
     ['hashes as strings', full.replace('[3,4]', '["3",4.0]')],
     ['unknown fields', full.replace('{', '{"x":1,')],
-  ])('returns the same identity with %s', (_, json) => {
+  ])('a report with %s has the same identity', (_, json) => {
     expect(usage(json)).toBe(usage(full));
   });
 
@@ -56,11 +56,11 @@ describe('identityOfReport', () => {
     ['hash of a user', full.replace('[1,2]', '[1,5]')],
     ['hash of the environment', full.replace('[3,4]', '[3]')],
     ['hash in another place', full.replace('[1,2]', '[1,2,3]').replace('[3,4]', '[4]')],
-  ])('returns another identity with another %s', (_, json) => {
+  ])('a report with another %s has another identity', (_, json) => {
     expect(usage(json)).not.toBe(usage(full));
   });
 
-  test('returns different identities for other environments, keys and kinds of report', () => {
+  test('reports of different environments, keys and kinds have different identities', () => {
     const empty = `{${head},${started},"stats":[]}`;
     const others = [sender, createSender(7, 5, 3), createSender(7, 6, 2), createSender(8, 5, 2)];
     const all = others.flatMap((by) => [usage(empty, by), metrics(empty, by)]);
@@ -74,17 +74,17 @@ describe('identityOfReport', () => {
     ['12:00:00.1250001Z', true],
     ['12:00:00.125001Z', true],
     ['12:00:00.000100Z', true],
-  ])('a report with the time %s is distinct: %s', (time, told) => {
+  ])('a report with the time %s is distinct from equal reports: %s', (time, told) => {
     const json = `{"appKey":"k","environment":"e","time":"2026-01-31T${time}","stats":[]}`;
     expect([decodeUsage(json), decodeMetrics(json)].map(isDistinct)).toEqual([told, told]);
   });
 
-  test('returns another identity without the start time of the process', () => {
+  test('a report without the start time of its process has another identity', () => {
     expect(usage(full.replace('"processStartTime":"2026-01-01T00:00:00Z",', ''))).not.toBe(usage(full));
   });
 });
 
-test('a key identifies a message of one route, environment and application key', () => {
+test('an Idempotency-Key identifies a message of one route, environment and application key', () => {
   const all = [
     identityOfKey('usage', sender, 'a'),
     identityOfKey('usage', sender, 'b'),
@@ -97,7 +97,7 @@ test('a key identifies a message of one route, environment and application key',
   expect(hex(identityOfKey('usage', sender, 'a'))).toBe(all[0]);
 });
 
-test('no application or key can imitate another', () => {
+test('equal reports of different applications or keys have different identities', () => {
   const empty = `{${head},${started},"stats":[]}`;
   for (const [application, key] of [
     [1, 2],
@@ -113,7 +113,7 @@ test('no application or key can imitate another', () => {
   }
 });
 
-test('the identity of a metrics report differs with a value, a series and the time of an observation', () => {
+test('a metrics report with another value, series or time of an observation has another identity', () => {
   const of = (entry: string) => metrics(`{${head},${started},"observations":[{${entry}}]}`);
   const all = [
     of('"metric":"m","value":1'),

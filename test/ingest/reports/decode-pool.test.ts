@@ -21,7 +21,7 @@ const json = (stats: number) =>
 const gzip = [{ kind: 'gzip' }] as const;
 const limit = 4_194_304;
 
-test('decompresses and decodes a report in another thread, and returns its length', async () => {
+test('the pool decompresses and decodes a report in another thread, and returns its length', async () => {
   const { pool } = open();
   const lengths: number[] = [];
   const text = json(5_000);
@@ -36,7 +36,7 @@ test.each([
   ['that is not JSON', Buffer.from('{"appKey":'), 'invalid_json'],
   ['that is truncated', gzipSync(json(9)).subarray(0, 50), 'invalid_content_encoding'],
   ['that is over the limit', Buffer.from(json(200_000)), 'body_too_large'],
-])('refuses a report %s', async (_, bytes, code) => {
+])('the pool refuses a report %s', async (_, bytes, code) => {
   const { pool } = open();
   const body = new SentBody(bytes, bytes[0] === 0x1f ? gzip : [], limit);
   const lengths: number[] = [];
@@ -44,7 +44,7 @@ test.each([
   expect(lengths).toHaveLength(1);
 });
 
-test('refuses a report whose thread stops, logs the failure, and starts another thread', async () => {
+test('the pool refuses the report of a stopped thread, logs the failure, and starts another thread', async () => {
   const { pool, lines } = open(fileURLToPath(new URL('../../support/ending-decoder.mjs', import.meta.url)));
   const decode = (bytes: number) => pool.decode(new SentBody(Buffer.from('{}'), [], bytes), 'usageJson', () => {});
   await expect(decode(0)).rejects.toMatchObject({ code: 'backpressure', retryAfter: 5 });
@@ -52,7 +52,7 @@ test('refuses a report whose thread stops, logs the failure, and starts another 
   expect(await decode(7)).toMatchObject({ work: 7 });
 });
 
-test('closes after the report being decoded', async () => {
+test('the pool closes only after the current report was decoded', async () => {
   const { pool } = open();
   const decoding = pool.decode(new SentBody(Buffer.from(json(50_000)), [], limit), 'usageJson', () => {});
   await Promise.all([decoding, pool.close()]);

@@ -18,7 +18,7 @@ test.each([
     Buffer.concat([Buffer.from([0x22, 0x80, 0xb5, 0x18]), repeated(200_000, 0x5a, 0)]),
   ],
   ['metricsMessage', 'empty observations', repeated(200_000, 0x32, 0)],
-] as const)('%s refuses more %s than the size allows before they are built', (format, _, body) => {
+] as const)('the decoder %s refuses more %s than the size of the body allows', (format, _, body) => {
   expect(() => reportDecoders[format](Buffer.from(body))).toThrow(tooLarge);
 });
 
@@ -28,11 +28,11 @@ test.each([
     `{${head},"stats":[{"feature":"${'{['.repeat(100)}"${`,"x${'{'.repeat(2000)}":"\\"${'['.repeat(2000)}"`.repeat(100)}}]}`,
   ],
   ['100 000 hashes of a user', `{${head},"stats":[{"feature":"f","uniqueUserHashes":[${'1,'.repeat(100_000)}1]}]}`],
-])('a report is read with %s', (_, json) => {
+])('a report with %s is decoded', (_, json) => {
   expect(reportDecoders.usageJson(Buffer.from(json))).toMatchObject({ statCount: 1 });
 });
 
-test('reads all entries of minimum size', () => {
+test('a report of 50 000 entries of the minimum size is decoded', () => {
   const stats = Array.from({ length: 50_000 }, (_, n) => `{"feature":${n}}`);
   expect(reportDecoders.usageJson(Buffer.from(`{${head},"stats":[${stats}]}`))).toMatchObject({ statCount: 50_000 });
 });

@@ -77,7 +77,7 @@ describe('protobuf report with an invalid value', () => {
     },
   );
 
-  test('counts a usage report whose negative counts are in ignored fields', () => {
+  test('counts all of a usage report with negative counts in ignored fields', () => {
     const ignored = [4, 5, 6, 7, 9].map(negative);
     const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
     const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
@@ -90,7 +90,7 @@ describe('protobuf report with an invalid value', () => {
   test.each([
     ['feature', (name: Buffer) => named(4, name, numberField(2, 5))],
     ['variant', (name: Buffer) => named(4, 'a', named(11, name, bytesField(2, numberField(1, 5))))],
-  ])('counts the rest of a usage report if the name of a %s is not UTF-8', (_, entry) => {
+  ])('counts the rest of a usage report in which the name of a %s is not UTF-8', (_, entry) => {
     const report = usage(entry(surrogate));
     const [bad, ...rest] = listCounts(report);
     expect(bad!.slice(0, 2).map((name) => isName(name as string))).toContain(false);
@@ -153,7 +153,7 @@ describe('protobuf report with an invalid value', () => {
   });
 });
 
-test('a metric without a value is distinguished from a metric with an invalid value', () => {
+test('a metric without a value gets another note than a metric with an invalid value', () => {
   const notes = (entries: string) => [...decodeMetrics(`{${head},"stats":[${entries}]}`).notes.keys()];
   expect(notes('{"metric":"a"}')).toEqual(['value_missing']);
   expect(notes('{"metric":"a","value":null},{"metric":"a","value":[]}')).toEqual(['value_missing']);

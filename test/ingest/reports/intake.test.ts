@@ -45,7 +45,7 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
   const take = async (reports: RecordingReports, sent: Partial<SentReport> = {}) =>
     operation.open(reports, transport).receive({ body: message, ...sent });
 
-  /** Sends a report that must be refused. Returns the reports and refusals that were recorded. */
+  /** Sends a report that must be refused. Returns the recorded refusals. */
   async function refused(code: string, sent: Partial<SentReport>, reports = new RecordingReports()) {
     expect(await take(reports, sent)).toMatchObject({ code });
     expect(reports.reports).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
     expect(reports.told).toMatchObject([{ code: 'rate_limited', claimed: concerned }]);
   });
 
-  test('a report that is refused unread is attributed to its sender, if the sender is known', async () => {
+  test('a report that is refused before it is read is attributed to its sender, if the sender is known', async () => {
     const reports = new RecordingReports();
     reports.closed = new Refusal('backpressure', 'full', 1);
     await refused('backpressure', {}, reports);
@@ -114,13 +114,13 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
     ]);
   });
 
-  test('a report that is refused by its transport is attributed to its sender', () => {
+  test('a report that its transport refuses is attributed to its sender', () => {
     const reports = new RecordingReports();
     operation.open(reports, transport).refused({ body: message.subarray(0, 30) }, new Refusal('backpressure', 'no'));
     expect(reports.told).toMatchObject([{ code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } }]);
   });
 
-  test('a report that is truncated anywhere is attributed to its sender if it names one', async () => {
+  test('a report that is truncated anywhere is attributed to its sender if the rest contains the key', async () => {
     for (let length = 0; length < message.length; length += 1) {
       const reports = new RecordingReports();
       await take(reports, { body: message.subarray(0, length) });

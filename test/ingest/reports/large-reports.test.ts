@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const transport of transports) transport.close();
 });
 
-/** Creates hashes of users as made by senders: any 32 bits, so about ten bytes each in JSON and in protobuf. */
+/** Creates hashes of users like those of senders: any 32 bits, about ten bytes each in JSON and in protobuf. */
 function hashes(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, n) => Math.imul(from + n + 1, 0x9e3779b1));
 }
@@ -50,7 +50,7 @@ describe.each(['JSON', 'gRPC', 'gRPC-Web'])('large reports by %s', (name) => {
   test.each([
     ['4 492 users of one feature', 1, 4_492],
     ['20 users each of 391 features', 391, 20],
-  ])('counts all entries of a report of %s', async (_, features, users) => {
+  ])('counts all entries of a report with %s', async (_, features, users) => {
     const { id, report } = await openShop();
     expect(await transport().usage(report(createStats(features, users)))).toBe(features);
     const day = 86_400_000;

@@ -26,7 +26,7 @@ const head: ReportHead = {
   notes: new Map(),
 };
 
-/** Opens a counter that counts reports like the service, up to the batches. */
+/** Opens a counter that counts reports like the service, but does not commit its batches. */
 function openCounter() {
   const batches: Batch[] = [];
   const notes: string[] = [];
@@ -124,7 +124,7 @@ const metricsReport: fc.Arbitrary<MetricsReport> = fc
 test.each([
   ['usage', usageReport],
   ['metrics', metricsReport],
-] as const)('a long report of %s counts the same as a short one with equal content', async (kind, reports) => {
+] as const)('a long %s report counts the same as a short report with equal content', async (kind, reports) => {
   await fc.assert(
     fc.asyncProperty(reports as fc.Arbitrary<Report>, async (report) => {
       const { short, long } = await countBoth(report, kind);
@@ -137,7 +137,7 @@ test.each([
 test.each([
   ['usage', usageReport],
   ['metrics', metricsReport],
-] as const)('a long report of %s has the same identity as a short one', (_, reports) => {
+] as const)('a long %s report has the same identity as a short report with equal content', (_, reports) => {
   fc.assert(
     fc.property(reports as fc.Arbitrary<Report>, (report) => {
       expect(identityOfReport(sender, packReport(report))).toEqual(identityOfReport(sender, report));
@@ -145,7 +145,7 @@ test.each([
   );
 });
 
-test('a long report is counted in steps, and most of its users are counted before the rest', async () => {
+test('a long report is counted in steps, and most of its users are counted before its other entries', async () => {
   const { kinds } = openCounter();
   const variants = Array.from({ length: 2_500 }, (_, n) => ({
     feature: 'a',
@@ -170,7 +170,7 @@ test('a long report is counted in steps, and most of its users are counted befor
   expect(steps).toBe(2 + 3);
 });
 
-test('the cost is the number of entries plus a share of the hashes', () => {
+test('the cost of a report is the number of its entries plus a share of its hashes', () => {
   const variant = { feature: 'a', variant: 'on', checks: 1, used: 0, viewed: 0 };
   const users = [{ feature: 'a', hashes: Array.from({ length: 32 }, (_, n) => `${n}`) }];
   const report = {

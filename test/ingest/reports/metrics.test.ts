@@ -32,7 +32,7 @@ async function open(options: LocalOptions = {}) {
   };
 }
 
-test('the latest observation by its own time wins in any order of arrival', async () => {
+test('the observation with the latest own time wins in any order of arrival', async () => {
   const { send, read, stop } = await open();
   const now = Math.floor(Date.now() / 1000) * 1000;
   const at = (ago: number) => new Date(now - ago).toISOString();
@@ -45,7 +45,7 @@ test('the latest observation by its own time wins in any order of arrival', asyn
   await stop();
 });
 
-test('a value from the future is the latest only until the next value', async () => {
+test('an observation with a future time is the latest one only until the next observation', async () => {
   const clock = testClock();
   const { send, read, stop } = await open({ clock });
   await send(clock.now(), { observations: [{ metric: 'heat', time: '2999-01-01T00:00:00Z', value: 1 }] });
@@ -54,7 +54,7 @@ test('a value from the future is the latest only until the next value', async ()
   await stop();
 });
 
-test('a metric of a feature is shown with feature and variant, separately from an equally named metric without them', async () => {
+test('a metric of a feature is shown separately from a metric of the same name without a feature', async () => {
   const { send, read, stop } = await open();
   const stats = [
     { metric: 'sale', value: 1 },
@@ -76,7 +76,7 @@ test('a metric of a feature is shown with feature and variant, separately from a
   await stop();
 });
 
-test('metrics over the limit are counted together, including metrics of features', async () => {
+test('metrics over the limit, including metrics of features, are counted together', async () => {
   const { send, read, stop } = await open({ args: ['--max-metrics', '2'] });
   const stats = [
     { metric: 'a', value: 1 },

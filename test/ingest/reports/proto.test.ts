@@ -50,7 +50,7 @@ const usage = fc.record(
   },
   { requiredKeys: ['appKey', 'environment', 'time', 'stats'] },
 );
-/** Protobuf omits zero, which then counts as absent. JSON can express zero. */
+/** A value that is not zero. Protobuf omits zero, which then counts as absent, unlike in JSON. */
 const someValue = finite.map((value) => value || 1);
 const metric = {
   metric: name,
@@ -86,7 +86,7 @@ const kinds = [
 ] as const;
 
 describe('protobuf report', () => {
-  it('usage decodes like the same report in JSON', () => {
+  it('a usage report in protobuf decodes like the same report in JSON', () => {
     fc.assert(
       fc.property(usage.map(asJson), (report) => {
         const decoded = decodeUsageReport(encode('Usage.FeatureStat', report));
@@ -95,7 +95,7 @@ describe('protobuf report', () => {
     );
   });
 
-  it('metrics decode like the same report in JSON', () => {
+  it('a metrics report in protobuf decodes like the same report in JSON', () => {
     fc.assert(
       fc.property(metrics.map(asJson), (report) => {
         const decoded = decodeMetricsReport(encode('Metrics.MetricStat', report));
@@ -111,7 +111,7 @@ describe('protobuf report', () => {
       decodeMetricsReport(encode('Metrics.MetricStat', metricsReport)),
       decodeMetrics(JSON.stringify(metricsReport)),
     ],
-  ])('a report is decoded completely: %s', (_, decoded, expected) => {
+  ])('a %s report with all fields is decoded completely', (_, decoded, expected) => {
     expect(decoded).toEqual(expected);
   });
 });
@@ -119,7 +119,7 @@ describe('protobuf report', () => {
 describe.each(kinds)('protobuf $kind message', ({ kind, message, sample, decode }) => {
   const whole = encode(message, sample);
 
-  it('accepts unknown fields of every wire type, even between known ones', () => {
+  it('accepts unknown fields of every wire type before and after known fields', () => {
     const unknown = Buffer.concat([
       bytes(0xa0, 0x06, 0xff, 0x01), // field 100: a varint
       bytes(0xa1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8),
@@ -130,7 +130,7 @@ describe.each(kinds)('protobuf $kind message', ({ kind, message, sample, decode 
     expect(decode(Buffer.concat([unknown, whole, unknown]))).toEqual(decode(whole));
   });
 
-  it('decodes any bytes, or refuses them with 400', () => {
+  it('decodes any bytes as a message, or refuses them with 400', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (random) => {
         readOrRefuse(decode, random);
@@ -168,7 +168,7 @@ describe.each(kinds)('protobuf $kind message', ({ kind, message, sample, decode 
     ['a group without end', bytes(0xa3, 0x06)],
     ['a group closed with another number', bytes(0xa3, 0x06, 0xac, 0x06)],
     ['groups 10 000 deep', Buffer.concat(Array<Uint8Array>(10_000).fill(bytes(0xa3, 0x06)))],
-  ])('refuses %s', (_, tail) => {
+  ])('refuses a message with %s', (_, tail) => {
     expect(readCode(() => decode(Buffer.concat([headFields, tail])))).toBe('invalid_protobuf');
   });
 
@@ -179,11 +179,11 @@ describe.each(kinds)('protobuf $kind message', ({ kind, message, sample, decode 
     ['no environment', joinFields(bytesField(1, 'a-key'), bytesField(3, '')), 'invalid_name'],
     ['a time after the year 9999', Buffer.concat([headFields, timeField(253_402_300_800, 0)]), 'invalid_time'],
     ['a second of 1e9 nanoseconds', Buffer.concat([headFields, timeField(0, 1_000_000_000)]), 'invalid_time'],
-  ])('refuses %s', (_, whole, code) => {
+  ])('refuses a report with %s', (_, whole, code) => {
     expect(readCode(() => decode(whole))).toBe(code);
   });
 
-  it('accepts as many entries as its size allows', () => {
+  it('accepts a message with as many entries as its size allows', () => {
     const entry = bytesField(4, bytesField(1, 'x'));
     const entries = (length: number) => Buffer.concat([headFields, ...Array<Buffer>(length).fill(entry)]);
     expect(decode(entries(20_000)).statCount).toBe(20_000);
@@ -193,7 +193,7 @@ describe.each(kinds)('protobuf $kind message', ({ kind, message, sample, decode 
     ['', undefined, []],
     ['web-1', 'web-1', []],
     ['a\nb', undefined, ['name_dropped']],
-  ])('decodes the instance name %j', (sent, instanceName, notes) => {
+  ])('decodes or leaves out the instance name %j', (sent, instanceName, notes) => {
     const field = kind === 'usage' ? 6 : 7;
     const message = joinFields(headFields, bytesField(field, sent));
     const report = decode(message);
@@ -207,7 +207,7 @@ describe('decodeUsageReport', () => {
     decodeUsageReport(joinFields(headFields, bytesField(4, joinFields(bytesField(1, 'checkout'), ...fields))));
   const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 
-  it('accepts names of object properties, and counts the later of two variants with equal names', () => {
+  it('accepts the variant name __proto__, and counts the later of two variants with equal names', () => {
     const variant = (checks: number) =>
       bytesField(11, joinFields(bytesField(1, '__proto__'), bytesField(2, numberField(1, checks))));
     expect(withStat(variant(1), variant(2)).variants).toEqual([
@@ -215,7 +215,7 @@ describe('decodeUsageReport', () => {
     ]);
   });
 
-  it('accepts as many variants as its size allows, and counts the later of two variants with equal names', () => {
+  it('accepts as many variants as the size allows, and counts the later of two variants with equal names', () => {
     const variant = (at: number, checks: number) =>
       bytesField(11, joinFields(bytesField(1, `v${at}`), bytesField(2, numberField(1, checks))));
     const all = Array.from({ length: 50_000 }, (_, at) => variant(at, 1));
@@ -224,13 +224,13 @@ describe('decodeUsageReport', () => {
     expect(variants.filter(({ checks }) => checks === 2).map((each) => each.variant)).toEqual(['v7']);
   });
 
-  it('accepts packed and unpacked hashes', () => {
+  it('accepts packed and unpacked hashes of users', () => {
     const single = Buffer.concat([bytes(0x50, 0x07, 0x50), minusOne]);
     const packed = bytesField(10, Buffer.concat([bytes(8), minusOne]));
     expect(withStat(single, packed).users).toEqual([{ feature: 'checkout', hashes: ['7', '-1', '8'] }]);
   });
 
-  it('refuses packed hashes that exceed their list', () => {
+  it('refuses packed hashes of users that are truncated', () => {
     expect(readCode(() => withStat(bytes(0x52, 0x01, 0xff), bytes(0x50, 0x01)))).toBe('invalid_protobuf');
   });
 });

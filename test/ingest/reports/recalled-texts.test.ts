@@ -8,7 +8,7 @@ const recallText = (text: string) => {
 };
 
 describe('recall', () => {
-  it('returns the text of the bytes after any earlier lookups', () => {
+  it('recall returns the text of the bytes after any earlier lookups', () => {
     const ascii = fc.string({ unit: 'binary-ascii', maxLength: 64 });
     fc.assert(
       fc.property(fc.array(ascii, { maxLength: 50 }), (texts) => {
@@ -17,13 +17,13 @@ describe('recall', () => {
     );
   });
 
-  it('returns the text even if another text occupies its slot', () => {
+  it('recall returns the right text even if another text occupies its slot', () => {
     const texts = Array.from({ length: 10_000 }, (_, index) => `feature-${index}`);
     expect(texts.map(recallText)).toEqual(texts);
     expect(texts.map(recallText)).toEqual(texts);
   });
 
-  it.each(['é', 'a'.repeat(65)])('returns undefined for %s, which is never cached', (text) => {
+  it.each(['é', 'a'.repeat(65)])('recall returns undefined for %s, because such a text is never cached', (text) => {
     expect(recallText(text)).toBeUndefined();
   });
 });

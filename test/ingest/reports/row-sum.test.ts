@@ -20,7 +20,7 @@ function computeSum(rows: readonly Row[], kind = 1): string {
 const row = fc.tuple(fc.option(fc.string(), { nil: undefined }), fc.string(), fc.nat(), fc.double());
 
 describe('RowSum', () => {
-  it('returns the same total for the same rows in any order', () => {
+  it('RowSum returns the same sum for the same rows in any order', () => {
     const shuffled = fc
       .array(row)
       .chain((rows) => fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })));
@@ -32,10 +32,10 @@ describe('RowSum', () => {
   });
 
   it.each<[string, readonly Row[], readonly Row[]]>([
-    ['name', [['a']], [['b']]],
+    ['text of a name', [['a']], [['b']]],
     ['presence of a name', [['']], [[undefined]]],
-    ['number', [[1]], [[2]]],
-    ['highest bit', [[0]], [[-0]]],
+    ['value of a number', [[1]], [[2]]],
+    ['highest bit of a number', [[0]], [[-0]]],
     ['end of a row', [['a', 'b']], [['a'], ['b']]],
     [
       'assignment of values to rows',
@@ -50,16 +50,16 @@ describe('RowSum', () => {
     ],
     ['number of equal rows', [['a']], [['a'], ['a']]],
     ['order in a row', [['a', 'b']], [['b', 'a']]],
-  ])('returns another total with another %s', (_, rows, others) => {
+  ])('RowSum returns another sum if the rows differ in the %s', (_, rows, others) => {
     expect(computeSum(rows)).not.toBe(computeSum(others));
   });
 
-  it('returns another total for rows of another kind', () => {
+  it('RowSum returns another sum for rows of another kind', () => {
     expect(computeSum([['a', 1]], 2)).not.toBe(computeSum([['a', 1]]));
     expect(computeSum([[]], 2)).not.toBe(computeSum([[]]));
   });
 
-  it('distinguishes small integers as well as other numbers', () => {
+  it('RowSum distinguishes small integers as well as other numbers', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => {
       const sum = new RowSum();
       sum.begin(1);
@@ -71,7 +71,7 @@ describe('RowSum', () => {
     for (const word of [0, 1]) expect(new Set(sums.map((sum) => sum[word])).size).toBe(sums.length);
   });
 
-  it('returns totals that differ in each word for rows that differ in one bit', () => {
+  it('RowSum returns sums that differ in both words for rows that differ in one bit', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => computeSum([['feature', 'on', index % 50, index]]));
     for (const word of [0, 1]) {
       expect(new Set(sums.map((sum) => sum.split(',')[word])).size).toBe(sums.length);

@@ -38,7 +38,7 @@ const kinds = [
 ];
 
 describe.each(kinds)('POST $path', ({ path, bad }) => {
-  test.each(bad)('refuses $name with $status $code', async (report) => {
+  test.each(bad)('refuses a report with $status $code: $name', async (report) => {
     const response = await sendPacket(`http://${service.http}${path}`, report, fills);
     expect({ status: response.status, code: JSON.parse(response.text).code }).toEqual({
       status: report.status,
@@ -49,12 +49,12 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
     for (const key of [fills.backendKey, fills.revokedKey]) expect(response.text).not.toContain(key);
   });
 
-  test('counts nothing from refused messages', async () => {
+  test('counts nothing of a refused report', async () => {
     expect(await read('usage')).toMatchObject({ features: [] });
     expect(await read('measurements')).toMatchObject({ metrics: [] });
   });
 
-  test('refuses requests from browsers', async () => {
+  test('refuses preflights and sends no CORS headers', async () => {
     const origin = 'https://app.example.com';
     const preflight = await fetch(`http://${service.http}${path}`, { method: 'OPTIONS', headers: { origin } });
     expect(preflight.status).toBe(405);
@@ -66,13 +66,13 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
 });
 
 describe('POST /api/usage/stats', () => {
-  test.each(goodUsage)('accepts reports: $name', async (report) => {
+  test.each(goodUsage)('accepts a usage report: $name', async (report) => {
     const response = await sendPacket(`http://${service.http}/api/usage/stats`, report, fills);
     expect(response).toMatchObject({ status: 200, text: JSON.stringify({ featureCount: report.featureCount }) });
     expect(response.headers['content-type']).toBe('application/json');
   });
 
-  test('counts reports exactly', async () => {
+  test('counts the features and variants of all accepted usage reports exactly', async () => {
     const expected = new Map<string, number[]>();
     for (const [feature, variant, ...counts] of goodUsage.flatMap((report) => report.counts)) {
       const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
@@ -92,12 +92,12 @@ describe('POST /api/usage/stats', () => {
 });
 
 describe('POST /api/metrics', () => {
-  test.each(goodMetrics)('accepts reports: $name', async (report) => {
+  test.each(goodMetrics)('accepts a metrics report: $name', async (report) => {
     const response = await sendPacket(`http://${service.http}/api/metrics`, report, fills);
     expect(response).toMatchObject({ status: 200, text: JSON.stringify({ count: report.count }) });
   });
 
-  test('keeps sum, count, minimum and maximum of every series', async () => {
+  test('keeps the sum, count, minimum and maximum of every metric series', async () => {
     const expected = new Map<string, number[]>();
     for (const [metric, feature, variant, value] of goodMetrics.flatMap((report) => report.values)) {
       const series = [metric, feature, variant].join('/');
@@ -142,7 +142,7 @@ describe('Flagmeter-Noted header', () => {
     ['/api/usage/stats', '"stats":[]', undefined],
     ['/api/metrics', '"stats":[{"metric":"caf\\u00e9\\ud800","value":1}]', 'name_dropped; ["caf\\u00e9\\ud800"]'],
     ['/api/metrics', '"stats":[{"metric":"part"}]', 'value_missing; part'],
-  ])('the header of a response by %s names the first omitted entry of %s', async (path, fields, noted) => {
+  ])('the response of %s names the first omitted entry of a report with %s', async (path, fields, noted) => {
     const head = '"appKey":"{{backendKey}}","environment":"{{environment}}","time":"{{time}}"';
     const report = { name: '', headers: { 'content-type': 'application/json' }, body: `{${head},${fields}}` };
     const { status, headers } = await sendPacket(`http://${service.http}${path}`, report, fills);

@@ -28,7 +28,7 @@ const packet = fc.record(
   { requiredKeys: [] },
 );
 
-test('every plain packet is valid by the schema', () => {
+test('every packet that isPlainPacket accepts is valid by the schema', () => {
   fc.assert(
     fc.property(fc.oneof(packet, anything), (body) => {
       if (isPlainPacket(body)) expect(schema.Check(body)).toBe(true);
@@ -37,7 +37,7 @@ test('every plain packet is valid by the schema', () => {
   );
 });
 
-test('every packet within the limits is plain', () => {
+test('isPlainPacket accepts every packet within the limits', () => {
   const short = fc.string({ minLength: 1, maxLength: 256 });
   const counts = fc.array(fc.integer({ min: 0, max: 2_147_483_647 }), { maxLength: 3 });
   const whole = fc.record(
@@ -59,8 +59,8 @@ test('every packet within the limits is plain', () => {
 });
 
 test.each([
-  ['a list', []],
-  ['null', null],
+  ['a list instead of an object', []],
+  ['null instead of an object', null],
   ['no key', { e: 'e' }],
   ['an empty key', { k: '', e: 'e' }],
   ['a list of features', { k: 'k', e: 'e', f: [] }],
@@ -73,6 +73,6 @@ test.each([
   ['an identity that is a number', { k: 'k', e: 'e', u: 7 }],
   ['an identity that is null', { k: 'k', e: 'e', u: null }],
   ['an instance id that is null', { k: 'k', e: 'e', i: null }],
-])('%s is not a plain packet', (_, body) => {
+])('isPlainPacket rejects a body with %s', (_, body) => {
   expect(isPlainPacket(body)).toBe(false);
 });

@@ -66,25 +66,25 @@ describe('CORS', () => {
   const allowed = 'https://app.example.com';
   const other = 'https://evil.example.com';
   const cases = [
-    { what: '202', origin: allowed, readable: true, status: 202, sent: () => ({ k: open.frontend.key }) },
-    { what: '400', origin: other, readable: true, status: 400, sent: () => ({ k: closed.frontend.key, body: '{' }) },
-    { what: '404 of a key', origin: other, readable: true, status: 404, sent: () => ({ k: 'nobody' }) },
+    { what: 'a 202', origin: allowed, readable: true, status: 202, sent: () => ({ k: open.frontend.key }) },
+    { what: 'a 400', origin: other, readable: true, status: 400, sent: () => ({ k: closed.frontend.key, body: '{' }) },
+    { what: 'the 404 of a key', origin: other, readable: true, status: 404, sent: () => ({ k: 'nobody' }) },
     {
-      what: '404 of an environment, from an allowed origin',
+      what: 'the 404 for an unknown environment of an application that allows this origin',
       origin: allowed,
       readable: true,
       status: 404,
       sent: () => ({ k: closed.frontend.key, e: 'Nowhere' }),
     },
     {
-      what: '404 of an environment, from another origin',
+      what: 'the 404 for an unknown environment of an application that does not allow this origin',
       origin: other,
       readable: false,
       status: 404,
       sent: () => ({ k: closed.frontend.key, e: 'Nowhere' }),
     },
-    { what: '403', origin: other, readable: false, status: 403, sent: () => ({ k: closed.frontend.key }) },
-    { what: '413', origin: other, readable: true, status: 413, sent: () => ({ k: '', body: ' '.repeat(70_000) }) },
+    { what: 'a 403', origin: other, readable: false, status: 403, sent: () => ({ k: closed.frontend.key }) },
+    { what: 'a 413', origin: other, readable: true, status: 413, sent: () => ({ k: '', body: ' '.repeat(70_000) }) },
   ];
 
   test.each(cases)('a page of $origin may read $what: $readable', async ({ origin, readable, status, sent }) => {
@@ -108,7 +108,7 @@ describe('CORS', () => {
       expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('a page may read 429, with Retry-After', async () => {
+  test('a page may read a 429 response with its Retry-After header', async () => {
     const sent = { k: closed.mobile.key, headers: { origin: allowed } };
     await send(service.http, sent);
     const response = await send(service.http, sent);
@@ -120,7 +120,7 @@ describe('CORS', () => {
 });
 
 describe('admission', () => {
-  test('packets over the rate get 429 until time has passed', async () => {
+  test('packets over the rate limit get 429 until new tokens are available', async () => {
     let monotonic = 0;
     const clock = { now: () => Date.now(), monotonic: () => monotonic };
     const service = await startLocal({ clock, args: ['--rate', '2', '--burst', '3'] });
@@ -187,7 +187,7 @@ describe('keys', () => {
     expect(service.log()).not.toContain(backend.key);
   });
 
-  test('a deleted key is unknown to the very next packet', async () => {
+  test('the first packet after the deletion of its key is refused', async () => {
     const access = await token(service.http, service.credentials);
     const { id, mobile } = await createShop(service.http, access);
     expect((await send(service.http, { k: mobile.key })).status).toBe(202);

@@ -65,7 +65,7 @@ test.each<[string, boolean, Partial<Packet>, boolean]>([
   await store.lmdb.close();
 });
 
-test.each([1, 2, 3])('an instance id is not dropped if its mint arrives before lookup %i', async (mintedBefore) => {
+test.each([1, 2, 3])('an instance id is kept if another machine mints it before lookup %i', async (mintedBefore) => {
   const { store, instances } = openInstances(true, mintedBefore);
   const packet = { k: 'key', e: 'Production', i: instanceId };
   const { person, unresolved, instanceDropped } = attribute(instances, packet, application, environment, now);
@@ -83,7 +83,7 @@ test('a known but expired instance id is dropped', async () => {
   await store.lmdb.close();
 });
 
-test('addPacket keeps the counts by series, and the exposure, of a user who can become known later', async () => {
+test('addPacket keeps the counts and the exposure of a user who can become known later', async () => {
   const { store } = openInstances(true);
   const series = new SeriesDictionary(store, { features: 9, variants: 9, metrics: 9 }).of(environment);
   const packet = { k: 'key', e: 'Production', f: { checkout: { on: [2, 1], off: [1] } }, m: { amount: 5 } };

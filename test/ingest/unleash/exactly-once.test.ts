@@ -40,19 +40,19 @@ const yes = (count: number, more: object = {}) => ({ checkout: { yes: count, no:
 const early = { connectionId: undefined, platformName: undefined, platformVersion: undefined };
 const variants = (blue: number) => ({ variants: { blue } });
 
-/** Repeats a bucket, as sent by several processes or at several times. */
+/** Creates `count` buckets, as several processes send them, or as one process sends them at several times. */
 const times = (count: number, sent: (process: number) => SentMetrics) =>
   Array.from({ length: count }, (_, n) => sent(n));
 
 test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
   [
-    'forked Python workers, which share connection and start, count in full',
+    'forked Python workers, which share their connection id and start time, count in full',
     times(13, (n) => ({ toggles: yes(2), stop: 60 + n / 1000, headers: sdk('python') })),
     { checkout: { enabled: 26 } },
     {},
   ],
   [
-    'recycled Python workers, whose buckets grow from one start, count in full',
+    'successive Python workers, whose buckets have the same start time, count in full',
     times(13, (n) => ({ toggles: yes(n + 1), stop: 20 * (n + 1), headers: sdk('python') })),
     { checkout: { enabled: 91 } },
     {},
@@ -70,7 +70,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     {},
   ],
   [
-    'messages of SDKs of pages count in full',
+    'messages of SDKs for web pages count in full',
     times(3, (n) => ({
       toggles: yes(1),
       path: '/frontend/client/metrics',
@@ -81,7 +81,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     {},
   ],
   [
-    'processes of the SDK for Node that share instance and start count in full',
+    'processes of the SDK for Node with the same instance id and start time count in full',
     times(8, (n) => ({ toggles: yes(5), stop: 60 + (n % 2), headers: earlyNode, more: early })),
     { checkout: { enabled: 40 } },
     { possible_repeat: 7 },
@@ -105,7 +105,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1 },
   ],
   [
-    'an interval in the headers determines the end of a bucket',
+    'the interval in the headers of a message determines the end of its bucket',
     [
       { toggles: yes(5), headers: { ...sdk('node'), 'unleash-interval': '10000' } },
       { toggles: yes(7), stop: 70, headers: { ...sdk('node'), 'unleash-interval': '10000' } },
@@ -115,7 +115,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1, possible_repeat: 1 },
   ],
   [
-    'a registration states the SDK and the interval of later messages',
+    'the SDK and the interval in a registration apply to later messages',
     [
       { path: '/client/register', more: { ...early, sdkVersion: 'unleash-client-node:5.6.1', interval: 10_000 } },
       { toggles: yes(5), stop: 60, more: early },
@@ -125,7 +125,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1 },
   ],
   [
-    'a registration of the SDK for Java lets its messages count in full',
+    'after a registration of the SDK for Java, all its messages count in full',
     [
       { path: '/client/register', more: { ...early, sdkVersion: 'unleash-client-java:8.0.0', interval: 60_000 } },
       ...times(2, () => ({ toggles: yes(5), more: early, headers: earlyNode })),
@@ -140,7 +140,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
   expect(await notes(service, shop)).toEqual(noted);
 });
 
-test('a batch that Edge repeats counts once', async () => {
+test('a batch that Unleash Edge repeats counts once', async () => {
   const shop = await openTestShop(service);
   const entry = (yes: number) => ({
     featureName: 'checkout',
@@ -157,7 +157,7 @@ test('a batch that Edge repeats counts once', async () => {
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
 });
 
-test('a bucket that a browser repeats counts once, and an equal bucket of another page counts', async () => {
+test('a bucket that a browser repeats counts once, and an equal bucket of another page counts, too', async () => {
   const shop = await openTestShop(service);
   const toggles = { checkout: { yes: 5, no: 0, variants: {} } };
   const bucket = { start: toTime(0), stop: toTime(30), toggles };
@@ -174,7 +174,7 @@ test('a bucket that a browser repeats counts once, and an equal bucket of anothe
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
 });
 
-test('impact metrics that the Python SDK repeats with another start time are counted again and noted', async () => {
+test('impact metrics that the SDK for Python repeats with another start time are counted again and noted', async () => {
   const shop = await openTestShop(service);
   const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
   const headers = sdk('python');

@@ -28,31 +28,31 @@ function readChecks(toggle: unknown): Record<string, number> {
 
 describe('flag of an Unleash bucket', () => {
   test.each<[string, unknown, Record<string, number>]>([
-    ['counts yes and no', { yes: 12, no: 3, variants: {} }, { enabled: 12, disabled: 3 }],
+    ['the decoder counts yes and no of a flag', { yes: 12, no: 3, variants: {} }, { enabled: 12, disabled: 3 }],
     [
-      'counts variants, and the rest of yes',
+      'the decoder counts the variants of a flag, and the rest of yes as enabled',
       { yes: 12, no: 3, variants: { blue: 7, red: 1 } },
       { enabled: 4, disabled: 3, blue: 7, red: 1 },
     ],
-    ['counts fallbacks once', { yes: 0, no: 5, variants: { fallback: 5 } }, { fallback: 5 }],
+    ['the decoder counts a fallback variant only once', { yes: 0, no: 5, variants: { fallback: 5 } }, { fallback: 5 }],
     [
-      'counts variants beyond yes as part of no',
+      'the decoder subtracts variant checks in excess of yes from no',
       { yes: 3, no: 5, variants: { blue: 3, fallback: 4 } },
       { disabled: 1, blue: 3, fallback: 4 },
     ],
-    ['counts more variants than checks', { yes: 1, no: 1, variants: { fallback: 3 } }, { fallback: 3 }],
+    ['the decoder accepts more variants than checks', { yes: 1, no: 1, variants: { fallback: 3 } }, { fallback: 3 }],
     [
-      'ignores the variant of a flag without variants',
+      'the decoder ignores the variant named disabled of a flag without variants',
       { yes: 5, no: 2, variants: { disabled: 7 } },
       { enabled: 5, disabled: 2 },
     ],
-    ['accepts missing variants, as sent by old SDKs', { yes: 1, no: 0 }, { enabled: 1 }],
-    ['accepts an empty list of variants, as sent by PHP', { yes: 1, no: 0, variants: [] }, { enabled: 1 }],
+    ['the decoder accepts a flag of an old SDK, without variants', { yes: 1, no: 0 }, { enabled: 1 }],
+    ['the decoder accepts an empty list as variants, as PHP sends it', { yes: 1, no: 0, variants: [] }, { enabled: 1 }],
   ])('%s', (_, toggle, expected) => {
     expect(readChecks(toggle)).toEqual(expected);
   });
 
-  test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])('drops the count %j and keeps the others', (bad) => {
+  test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])('drops the count %j and keeps other counts', (bad) => {
     const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
     const { usages, notes } = read({ bucket: { start, stop, toggles } });
     expect(usages[0]!.checks).toEqual([
@@ -64,27 +64,27 @@ describe('flag of an Unleash bucket', () => {
 });
 
 test.each<[string, object, number | undefined, readonly [code: string, path: string][]]>([
-  ['its stop', { start, stop }, Date.parse(stop!), []],
-  ['its start if it lacks a stop', { start, stop: null }, Date.parse(start!), []],
+  ['its stop time', { start, stop }, Date.parse(stop!), []],
+  ['its start time if it lacks a stop time', { start, stop: null }, Date.parse(start!), []],
   [
-    'the arrival if it stops before it starts',
+    'its arrival if it stops before it starts',
     { start: stop, stop: start },
     undefined,
     [['time_moved', 'bucket.stop']],
   ],
   [
-    'its start if its stop is not a time',
+    'its start time if its stop time is invalid',
     { start, stop: 'soon' },
     Date.parse(start!),
     [['value_dropped', 'bucket.stop']],
   ],
   [
-    'its stop in UTC if it lacks a zone',
+    'its stop time in UTC if the time lacks a zone',
     { start, stop: '2026-01-31T12:00:00' },
     Date.parse(stop!),
     [['time_zone_missing', 'bucket.stop']],
   ],
-])('a bucket counts at %s', (_, times, at, expected) => {
+])('a bucket is counted at %s', (_, times, at, expected) => {
   const { usages, notes } = read({ bucket: { ...times, toggles: {} } });
   expect([usages[0]!.at, [...notes]]).toEqual([at, expected]);
 });
@@ -127,7 +127,7 @@ test('the sender of a message is read from its body, or else from its headers', 
   });
 });
 
-test('entries of Edge keep their service, environment and time', () => {
+test('entries of Unleash Edge keep their service, environment and time', () => {
   const entry = {
     featureName: 'checkout',
     appName: 'billing',
@@ -152,7 +152,7 @@ test('entries of Edge keep their service, environment and time', () => {
   expect([...notes]).toEqual([['name_dropped', 'metrics[1]']]);
 });
 
-test('impact metrics are counters and gauges, and a histogram is read as two counters: its count and its sum', () => {
+test('impact metrics are read as counters and gauges, and a histogram as the counters of its count and sum', () => {
   const metric = (name: string, type: string, ...samples: unknown[]) => ({ name, help: '', type, samples });
   const { counters, gauges, notes } = read({
     bucket: null,
@@ -175,7 +175,7 @@ test('impact metrics are counters and gauges, and a histogram is read as two cou
   ]);
 });
 
-test.each([null, [], 7, 'text'])('the body %j is refused', (body) => {
+test.each([null, [], 7, 'text'])('a message with the body %j is refused', (body) => {
   expect(() => read(body)).toThrow('The body must be an object');
 });
 
@@ -196,7 +196,7 @@ test('the checks of a flag are the sum of yes and no, or of its variants if that
   );
 });
 
-test('any JSON object is accepted, and decodes to positive counts and finite values', () => {
+test('any JSON object is accepted as a message, and decodes to positive counts and finite values', () => {
   const parts = fc.record(
     {
       bucket: fc.oneof(
@@ -240,7 +240,7 @@ const head = {
 const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n, kind: rowKind.variant });
 const list = <T>(length: number, create: (n: number) => T) => Array.from({ length }, (_, n) => create(n));
 
-test('the chunks of a message are short, and together hold its whole content in order', () => {
+test('the chunks of a packed message are short, and together hold its whole content in order', () => {
   const lengths = fc.array(fc.nat(2500), { maxLength: 5 });
   fc.assert(
     fc.property(lengths, fc.nat(2500), fc.nat(2500), (usages, counters, gauges) => {

@@ -16,7 +16,7 @@ async function refused(service: LocalService) {
 
 const secret = '0'.repeat(40);
 
-test('tokens that no application has adopted are listed without their secret, also after a restart', async () => {
+test('tokens that no application has adopted are listed without their secrets, also after a restart', async () => {
   const { service } = await openUnleash();
   const send = (authorization: string, more: Record<string, string> = {}) =>
     post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization, ...more });
@@ -39,7 +39,7 @@ test('tokens that no application has adopted are listed without their secret, al
   await again.stop();
 });
 
-test('invented tokens are listed up to a limit', async () => {
+test('the list of refused tokens has a limited number of invented tokens', async () => {
   const { service } = await openUnleash();
   for (let n = 0; n < 80; n += 1)
     await post(service, '/client/metrics', message({}), { authorization: `p${n}:production.${secret}` });
@@ -57,6 +57,6 @@ test.each([
   [`Bearer a:b.${secret}`, undefined],
   ['password', undefined],
   ['a:b.', undefined],
-])('the open part of the token %s is %s', (text, open) => {
+])('findOpenPart returns, for the token %s, the part %s without the secret', (text, open) => {
   expect(findOpenPart(text)).toBe(open);
 });

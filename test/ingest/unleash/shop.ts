@@ -20,7 +20,7 @@ async function openTokens(service: LocalService): Promise<Shop> {
   return shop;
 }
 
-/** Opens a shop for one test. Its tokens are free again for the next test. */
+/** Opens a shop for one test. At its end the shop is deleted, so that the next test can adopt the tokens. */
 export async function openTestShop(service: LocalService): Promise<Shop> {
   const shop = await openTokens(service);
   const path = `/api/v2/applications/${shop.application}`;
@@ -80,5 +80,5 @@ export const notesIn = (entries: Awaited<ReturnType<typeof ledger>>) =>
     .map(({ code }) => code)
     .sort();
 
-/** Creates the header of SDKs that names their language. */
+/** Creates the header in which an SDK states its language. */
 export const sdk = (language: string) => ({ 'unleash-sdk': `unleash-${language}-sdk:6.0.0` });

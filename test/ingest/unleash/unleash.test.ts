@@ -20,7 +20,7 @@ import {
 const service = opened(startLocal);
 
 describe('POST /api/client/metrics', () => {
-  test('counts a bucket in the environment of its token, and records the service and its SDK as the sender', async () => {
+  test('counts a bucket in the environment of its token, and records the service and SDK as the sender', async () => {
     const shop = await openTestShop(service);
     const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
     const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
@@ -41,7 +41,7 @@ describe('POST /api/client/metrics', () => {
     expect(items).toMatchObject([{ name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' }]);
   });
 
-  test('counts only the additional checks of a bucket that is sent again, across a restart', async () => {
+  test('counts only the additional checks of a bucket that is sent again after a restart', async () => {
     const { service: first, shop } = await openUnleash();
     const start = at(-60);
     const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
@@ -65,16 +65,16 @@ describe('POST /api/client/metrics', () => {
 
   test.each([
     ['another connection', { connectionId: 'c-2' }],
-    ['another start', { start: at(-30) }],
+    ['another start time', { start: at(-30) }],
     ['another service', { appName: 'shipping' }],
-  ])('counts a bucket of %s in full', async (_, more) => {
+  ])('counts an equal bucket of %s in full', async (_, more) => {
     const shop = await openTestShop(service);
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }), sdk('node'));
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more), sdk('node'));
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 10 } });
   });
 
-  test('counts the good entries of a bucket, and the ledger notes the bad ones', async () => {
+  test('counts the valid entries of a bucket, and the ledger notes the invalid entries', async () => {
     const shop = await openTestShop(service);
     const manyToggles = Object.fromEntries(Array.from({ length: 5000 }, (_, flag) => [`flag-${flag}`, { yes: 1 }]));
     const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...manyToggles };
@@ -96,7 +96,7 @@ describe('POST /api/client/metrics', () => {
     ]);
   });
 
-  test('notes a gauge until the gauge is declared', async () => {
+  test('the ledger notes a gauge until the gauge is declared', async () => {
     const shop = await openTestShop(service);
     const impactMetrics = [{ name: 'queue', type: 'gauge', samples: [{ value: 7 }] }];
     const send = (start: string) =>
@@ -111,7 +111,7 @@ describe('POST /api/client/metrics', () => {
     expect(await counts()).toEqual([1]);
   });
 
-  test('counts nothing for a bucket that is null, or for a registration', async () => {
+  test('counts nothing for a registration or a bucket that is null', async () => {
     const shop = await openTestShop(service);
     const bodies = [
       message({}, { bucket: null }),
@@ -125,7 +125,7 @@ describe('POST /api/client/metrics', () => {
   });
 });
 
-test('entries of Edge count in the environment of the token, and in environments of the same name', async () => {
+test('entries of Unleash Edge count in the named environment, or in the environment of the token', async () => {
   const shop = await openTestShop(service);
   const entry = (environment: string, yes: number) => ({
     featureName: 'checkout',
@@ -145,7 +145,7 @@ test('entries of Edge count in the environment of the token, and in environments
   expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
   const environments = `/api/v2/applications/${shop.application}/environments`;
   await manage(service.http, shop.access, 'POST', environments, 201, { name: 'staging' });
-  await send(entry('staging', 1), entry('STAGING', 2)); // Of the two names, neither equals STAGING.
+  await send(entry('staging', 1), entry('STAGING', 2)); // STAGING is ambiguous, so it is not counted.
   expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
   expect(await checks(service, shop, 'staging')).toEqual({ checkout: { enabled: 1 } });
 });
@@ -154,7 +154,7 @@ describe('POST /api/frontend/client/metrics', () => {
   const origin = 'https://shop.example';
   const path = '/frontend/client/metrics';
 
-  test('a page can send after a preflight, and read the responses', async () => {
+  test('a page can send a message after a preflight, and read the response', async () => {
     const shop = await openTestShop(service);
     const preflight = await fetch(`http://${service.http}/api${path}`, {
       method: 'OPTIONS',
@@ -180,7 +180,7 @@ describe('POST /api/frontend/client/metrics', () => {
     ['a flag', { search: 7 }, 'value_dropped; bucket.toggles.search'],
     ['a count', { search: { no: -1 } }, 'value_dropped; bucket.toggles.search.no'],
     ['a variant', { search: { variants: { on: 0.5 } } }, 'value_dropped; bucket.toggles.search.variants.on'],
-  ])('a page can read which entry was left out: %s', async (_, toggles, noted) => {
+  ])('a page can read in the response that %s was left out', async (_, toggles, noted) => {
     await openTestShop(service);
     const { status, headers } = await post(service, path, message(toggles), { origin, authorization: frontend });
     expect([status, headers.get('flagmeter-noted'), headers.get('access-control-expose-headers')]).toEqual([
@@ -190,7 +190,7 @@ describe('POST /api/frontend/client/metrics', () => {
     ]);
   });
 
-  test('a page of another origin is refused, and a Backend token sent by a page is refused as leaked', async () => {
+  test('refuses a page of another origin, and marks a Backend token that a page sends as leaked', async () => {
     const shop = await openTestShop(service);
     const application = `/api/v2/applications/${shop.application}`;
     await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
@@ -207,7 +207,7 @@ describe('POST /api/frontend/client/metrics', () => {
   });
 });
 
-test('a token without an environment gets 404, at which SDKs back off', async () => {
+test('a message with a token without an environment gets 404, so that SDKs back off', async () => {
   const shop = await openTestShop(service);
   const send = (authorization: string) =>
     post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });

@@ -62,7 +62,7 @@ async function openShop() {
 const kinds = ({ items }: Feed) => items.map(({ kind }) => kind);
 const listTexts = ({ items }: Feed, kind: string) => items.filter((item) => item.kind === kind).map(({ text }) => text);
 
-test('lists changes by people with the values before and after, latest first', async () => {
+test('the activity feed lists changes by people with the values before and after, latest first', async () => {
   const { change, read } = await openShop();
   await change('POST', '/features', { name: 'checkout', description: 'New checkout' });
   await change('PATCH', '/features/checkout', { permanent: true, split: { on: 1, off: 3 } });
@@ -86,7 +86,7 @@ test('lists changes by people with the values before and after, latest first', a
   });
 });
 
-test('lists new flags, variants and senders, and flags that are no longer seen', async () => {
+test('the activity feed lists new flags, variants and senders, and flags that are no longer seen', async () => {
   const { send, read } = await openShop();
   expect(await send({ checkout: { on: [1, 0, 0] }, old: { on: [1, 0, 0] } })).toBe(202);
   await pass(2 * 3_600_000);
@@ -112,7 +112,7 @@ test('lists new flags, variants and senders, and flags that are no longer seen',
   expect(kinds(await read({ environment: 'Staging' }))).not.toContain('environment_silent');
 });
 
-test('lists a period of refusals with its key, senders and end', async () => {
+test('the activity feed lists a period of refusals with its key, senders and end', async () => {
   const { change, send, read } = await openShop();
   await change('PATCH', '', { allowedOrigins: ['https://shop.example'] });
   for (const version of ['119', '120']) {
@@ -134,7 +134,7 @@ test('lists a period of refusals with its key, senders and end', async () => {
   expect(over.items[0]!.id).toBe(ongoing.items[0]!.id);
 });
 
-test('lists a leaked key once, and each note at the time to which the note refers', async () => {
+test('the activity feed lists a leaked key once, and each note at the time to which the note refers', async () => {
   const { id, change, send, read } = await openShop();
   const { key } = await createKey(service.http, access, id, 'Backend');
   await send({ checkout: { on: [1] } });
@@ -150,7 +150,7 @@ test('lists a leaked key once, and each note at the time to which the note refer
   });
 });
 
-test('lists each step of a rollout plan once the step is due', async () => {
+test('the activity feed lists each step of a rollout plan when the step is due', async () => {
   const { change, read } = await openShop();
   await change('POST', '/features', { name: 'checkout' });
   const at = new Date(clock.now() + 3_600_000).toISOString();
@@ -162,7 +162,7 @@ test('lists each step of a rollout plan once the step is due', async () => {
   ]);
 });
 
-test('filters by environment, feature, kind, actor, time and text', async () => {
+test('the activity feed can be filtered by environment, feature, kind, actor, time and text', async () => {
   const { change, send, read } = await openShop();
   await send({ checkout: { on: [1] }, banner: { on: [1] } });
   await change('PATCH', '/features/checkout', { archived: true });
@@ -176,7 +176,7 @@ test('filters by environment, feature, kind, actor, time and text', async () => 
   expect(kinds(await read({ actor: 'nobody' }))).toEqual([]);
 });
 
-test('refuses an unknown kind, an unknown environment, an empty range and a foreign cursor', async () => {
+test('the activity feed refuses an unknown kind or environment, an empty range and a foreign cursor', async () => {
   const { get } = await openShop();
   const readCode = async (query: Record<string, string>) =>
     ((await (await get(query)).json()) as { code: string }).code;
@@ -186,7 +186,7 @@ test('refuses an unknown kind, an unknown environment, an empty range and a fore
   expect(await readCode({ cursor: 'x' })).toBe('invalid_query');
 });
 
-test('pages of the feed neither lose nor repeat items while new items arrive', async () => {
+test('pages of the activity feed neither lose nor repeat items while new items arrive', async () => {
   const { send, read } = await openShop();
   await send(Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`flag-${at}`, { on: [1] }])));
   const before = await read();
@@ -201,7 +201,7 @@ test('pages of the feed neither lose nor repeat items while new items arrive', a
   expect(new Set(paged).size).toBe(paged.length);
 });
 
-test('hides the names of API keys and former members from callers who cannot read the audit log', async () => {
+test('the activity feed hides names of API keys and former members from callers other than Admins', async () => {
   const { change, read } = await openShop();
   await change('POST', '/features', { name: 'checkout' });
   const apiKeys = `/api/v2/teams/${service.credentials.teamId}/api-keys`;
@@ -217,7 +217,7 @@ test('hides the names of API keys and former members from callers who cannot rea
   expect(kinds(await read({ actor: service.credentials.clientId }, bearer))).toEqual([]);
 });
 
-test('exports the feed as CSV', async () => {
+test('the activity feed can be exported as CSV', async () => {
   const { change, get } = await openShop();
   await change('POST', '/features', { name: 'checkout' });
   const response = await get({ format: 'csv' });

@@ -37,7 +37,7 @@ test.each([
 test.each([
   ['/usage', 'step=minute'],
   ['/measurements', 'step=hour'],
-])('an export of %s can have more buckets than JSON', async (path, step) => {
+])('a CSV export of %s can have more buckets than JSON', async (path, step) => {
   const registry = await openRegistry();
   const query = `${path}?environment=Production&${step}&from=2020-01-01T00:00:00Z`;
   expect((await registry.ask('GET', query)).status).toBe(400);

@@ -11,7 +11,7 @@ export interface Schema {
 
 const { schemas } = (openapi as { components: { schemas: Readonly<Record<string, Schema>> } }).components;
 
-/** Values that each break one rule of a schema. @param good a valid value */
+/** Returns values, each of which breaks one rule of a schema. @param good a valid value */
 export function breaches(schema: Schema, good?: unknown): unknown[] {
   const { $ref, anyOf, type } = schema;
   if (typeof $ref === 'string') return breaches(schemas[$ref.split('/').at(-1)!]!, good);

@@ -1,7 +1,7 @@
 import type { DocumentedRequest, Recipe } from './recipe.ts';
 import type { World } from './world.ts';
 
-/** Number of teams, and of requests per team: more than the queue holds. */
+/** Number of teams, and of requests per team. In total, the requests exceed the capacity of the queue. */
 const sizes = { reports: { teams: 12, each: 20 }, passwords: { teams: 6, each: 18 } };
 
 /** Returns concurrent requests of many teams, which fill the queue of reports or passwords. */
@@ -26,7 +26,7 @@ interface Team {
 
 /** Recipes of reports that are repeated until the queue is full. */
 export const crowdedReports: Readonly<Record<string, Recipe>> = {
-  // Each request has another range, because results are shared for a second.
+  // Each request has another range, because equal requests share a result for a second.
   'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
     again: (time) => ({ path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}` }),
   }),
@@ -35,7 +35,7 @@ export const crowdedReports: Readonly<Record<string, Recipe>> = {
     byOtherTeams(world, ({ authorization, application }) => ({ authorization, path: `${application}/health` })),
 };
 
-/** Repeats a request for different teams, because results of one team are shared for seconds. */
+/** Repeats a request for different teams, because the result of one team is shared for seconds. */
 async function byOtherTeams(
   world: World,
   wanted: (team: Team) => Partial<DocumentedRequest>,

@@ -5,7 +5,7 @@ import { specialRecipes } from './special-recipes.ts';
 import { goodRequest } from './targets.ts';
 import type { World } from './world.ts';
 
-/** The request that causes a status or a refusal code. */
+/** Returns a request that causes a status or a refusal code. */
 export async function requestFor(
   world: World,
   route: string,
@@ -19,7 +19,7 @@ export async function requestFor(
   throw new Error(`No request is known that ${route} refuses with ${expected}`);
 }
 
-/** The refusals common to all routes. */
+/** Recipes for the refusals that all routes have. */
 const usual: Partial<Record<RefusalCode, Recipe>> = {
   unauthorized: async () => ({ authorization: undefined }),
   forbidden: async ({ sign, viewer }) => ({ authorization: `Bearer ${await sign(viewer)}` }),

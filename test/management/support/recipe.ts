@@ -12,5 +12,5 @@ export interface DocumentedRequest {
   readonly again?: (time: number) => Partial<DocumentedRequest>;
 }
 
-/** Turns a served request into a request with another response. */
+/** Changes a successful request so that it gets another response. */
 export type Recipe = (world: World, good: DocumentedRequest, route: string) => Promise<Partial<DocumentedRequest>>;

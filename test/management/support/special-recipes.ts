@@ -28,12 +28,12 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
-/** Replaces a field of the good body. */
+/** Returns a recipe that replaces a field of the good body. */
 const but =
   (fields: object): Recipe =>
   async (_world, { body }) => ({ body: { ...(body as object), ...fields } });
 
-/** Replaces a part of the good path. */
+/** Returns a recipe that replaces a part of the good path. */
 const replacing =
   (part: string | RegExp, by: string): Recipe =>
   async (_world, { path }) => ({ path: path.replace(part, by) });
@@ -133,7 +133,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`POST ${experiments} invalid_time`]: but({ startAt: 'soon' }),
   [`POST ${experiments} unknown_environment`]: but({ environment: 'Nowhere' }),
   [`POST ${experiments} conflict`]: again,
-  // Only an experiment with a planned number of users is computed for the list.
+  // Only an experiment with a planned number of users needs a computation for the list.
   [`GET ${experiments} backpressure`]: async (world, { path }) => {
     await make(world, path, plan, 'id');
     return {};
@@ -142,7 +142,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PATCH ${experiments}/:experimentId invalid_time`]: withBody({ startAt: 'soon' }),
   [`PATCH ${experiments}/:experimentId unknown_environment`]: withBody({ environment: 'Nowhere' }),
   [`PATCH ${experiments}/:experimentId conflict`]: withBody({ users: 5000 }),
-  // Each request has another experiment, because an experiment can be stopped only once.
+  // Each request stops another experiment, because an experiment can be stopped only once.
   [`PATCH ${experiments}/:experimentId backpressure`]: async (world, { path }) => {
     const all = path.slice(0, path.lastIndexOf('/'));
     const ids: string[] = [];
@@ -235,12 +235,12 @@ async function ofCaller({ admin }: World): Promise<Partial<DocumentedRequest>> {
   return { path: `/api/v2/users/${admin.id}/reset-link` };
 }
 
-/** The body that adopts a new token. */
+/** Returns a body that adopts a new token. */
 function adopted(more: object): object {
   return { token: randomUUID(), type: 'Backend', environment: 'Production', ...more };
 }
 
-/** Disables the webhook of the request. The request itself stays the same. */
+/** Disables the webhook of the request. The request itself is not changed. */
 async function disabledWebhook(world: World, { path }: DocumentedRequest): Promise<Partial<DocumentedRequest>> {
   const [webhook = ''] = /.*\/webhooks\/[^/]+/.exec(path) ?? [];
   await ask(world, 'PATCH', webhook, { enabled: false });
@@ -248,7 +248,7 @@ async function disabledWebhook(world: World, { path }: DocumentedRequest): Promi
 }
 
 async function anyToken({ sign, admin }: World): Promise<Partial<DocumentedRequest>> {
-  // The session of an invalidated token ends.
+  // Invalidating a token ends its session.
   return { authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', 2)}` };
 }
 
@@ -288,7 +288,7 @@ function takeMemberPath(world: World, { teamId }: Lot): string {
   return `/api/v2/teams/${teamId}/members/${takeUser(world)}`;
 }
 
-/** Adds a user to a team that they are not in. */
+/** Creates a request that adds a user to another team. */
 async function addSomebody(world: World): Promise<Partial<DocumentedRequest>> {
   return { path: takeMemberPath(world, world.spareLots.pop()!) };
 }
@@ -301,7 +301,7 @@ async function leaveOnlyTeam(world: World): Promise<Partial<DocumentedRequest>> 
   return { authorization: `Bearer ${token}`, path: `/api/v2/teams/${teamId}/members/${id}` };
 }
 
-/** The API key of a team changes the role of its last Admin. */
+/** Creates a request of an API key that changes the role of the last Admin of its team. */
 async function demoteLastAdmin(world: World): Promise<Partial<DocumentedRequest>> {
   const { teamId, keys } = world.spareLots.pop()!;
   const authorization = `Bearer ${await world.fetchToken(keys.Admin)}`;

@@ -7,7 +7,7 @@ import { operations } from './openapi-document.ts';
 import type { DocumentedRequest } from './recipe.ts';
 import { beginSession, type Lot, type World } from './world.ts';
 
-/** A request that is served for an Admin of the team. */
+/** A request that succeeds if an Admin of the team sends it. */
 export interface Good {
   readonly method: string;
   /** Path with its query. */
@@ -17,7 +17,7 @@ export interface Good {
   readonly lot: Lot;
 }
 
-/** Creates the object that a parameter names, below the path before it. */
+/** Creates the object for a parameter of a path, below the part of the path before the parameter. */
 type Maker = (world: World, base: string) => Promise<string>;
 
 const makers: Readonly<Record<string, Maker>> = {
@@ -80,7 +80,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /search': '?q=shop',
 };
 
-/** The documented operation of a route of the access table, or of another route, which begins with `/api/`. */
+/** Returns the documented operation of a route, which is in the access table or begins with `/api/`. */
 export function operationNamed(route: string): string {
   if (isWhole(route)) return route;
   return route
@@ -95,7 +95,8 @@ function isWhole(route: string): boolean {
 
 /**
  * Creates an object for each parameter of a route's path, with the documented body: `/applications/:id/keys/:keyId` is
- * a new key of a new application. A team to delete is a spare team; all other teams are the home team. `:self` stays.
+ * a new key of a new application. A team to delete is a spare team; all other teams are the home team. `:self` is not
+ * replaced.
  */
 export async function goodRequest(world: World, route: string): Promise<Good> {
   const [method = '', pattern = ''] = route.split(' ');
@@ -135,7 +136,7 @@ export function takeUser({ spareUsers }: World): string {
   return spareUsers.pop()!.id;
 }
 
-/** Deletes the objects of a long list, because their number is limited. */
+/** Deletes the objects of a long list, because the number of objects is limited. */
 async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Promise<void> {
   const response = await send(asAdmin, 'GET', `${list}?limit=200`);
   const { items } = (await response.json()) as { items: readonly { id: string }[] };
@@ -155,7 +156,7 @@ export async function make(world: World, path: string, body: object, field: stri
   return made[field]!;
 }
 
-/** Sends a request as the Admin. @throws {Error} unless it is served */
+/** Sends a request as the Admin. @throws {Error} unless it succeeds */
 export async function ask(world: World, method: string, path: string, body: object): Promise<unknown> {
   const response = await world.send(world.asAdmin, method, path, body);
   if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
@@ -175,7 +176,7 @@ async function linkIdentity({ store }: World, userId: string): Promise<string> {
   return id;
 }
 
-/** A user whose account at a provider is the only way to sign in. */
+/** Creates a user who can sign in only with an account at a provider. */
 export async function ofUserWithoutPassword(world: World): Promise<Partial<DocumentedRequest>> {
   const asked = { name: 'Ada', email: `${randomUUID()}@example.com` };
   const user = (await ask(world, 'POST', '/api/v2/users', asked)) as Parameters<World['sign']>[0];

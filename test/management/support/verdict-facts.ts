@@ -7,7 +7,7 @@ import { type SeenSender, slotMs } from '../../../src/storage/lmdb/senders.ts';
 export const dayMs = 86_400_000;
 export const now = Date.UTC(2026, 5, 15);
 const quietMs = 30 * dayMs;
-/** The time a number of days before now. */
+/** Returns the time a number of days before now. */
 export const ago = (days: number) => now - days * dayMs;
 
 const declared: FeatureDeclaration = {

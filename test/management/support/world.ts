@@ -22,7 +22,7 @@ import { type LocalService, startLocal } from '../../support/service.ts';
 const issuer = 'https://auth.example';
 const audience = 'https://api.example';
 const serviceScope = 'openid flagmeter';
-/** Age of a session with a single token: invalidating the token ends the session. */
+/** Age of a session with a single token. Invalidating this token ends the session. */
 const ofItsOwn = 1;
 
 /** A team with an Admin and a User, and an API key of each role. All teams with members have the same members. */
@@ -41,7 +41,7 @@ interface WorldContent {
   readonly guest: User;
   /** A Viewer by default who is an Admin of this team. */
   readonly lead: User;
-  /** The first team for most tests, a team without members, and teams to change and delete. */
+  /** The team that most tests use. The other lots are a team without members, and teams to change and delete. */
   readonly home: Lot;
   readonly empty: Lot;
   readonly spareLots: Lot[];

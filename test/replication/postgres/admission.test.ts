@@ -44,33 +44,29 @@ const right = 'right%20horse';
 
 describe('TLS', () => {
   it.each([
-    ['the root is named', () => `sslrootcert=${at('root.pem')}`, 'localhost'],
-    [
-      'the root is named, and the name does not matter',
-      () => `sslmode=verify-ca&sslrootcert=${at('root.pem')}`,
-      '127.0.0.1',
-    ],
-    ['the server is not verified', () => 'sslmode=require', '127.0.0.1'],
-  ])('encrypts when %s', async (_, parameters, host) => {
+    ['sslrootcert names the root', () => `sslrootcert=${at('root.pem')}`, 'localhost'],
+    ['sslmode ignores the host name', () => `sslmode=verify-ca&sslrootcert=${at('root.pem')}`, '127.0.0.1'],
+    ['sslmode does not verify the server', () => 'sslmode=require', '127.0.0.1'],
+  ])('a session is encrypted if %s', async (_, parameters, host) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toBe('secure encrypted');
   });
 
   it.each([
-    ['by another root', () => `sslrootcert=${at('other.pem')}`, 'localhost', 'not signed by a trusted root'],
-    ['for another name', () => `sslrootcert=${at('root.pem')}`, '127.0.0.1', 'its certificate is for another name'],
-    ['by no root of the system', () => 'sslmode=verify-full', 'localhost', 'not signed by a trusted root'],
-    ['by a root whose file is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
+    ['has another root', () => `sslrootcert=${at('other.pem')}`, 'localhost', 'not signed by a trusted root'],
+    ['has another name', () => `sslrootcert=${at('root.pem')}`, '127.0.0.1', 'its certificate is for another name'],
+    ['has no root of the system', () => 'sslmode=verify-full', 'localhost', 'not signed by a trusted root'],
+    ['has a root whose file is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
     [
-      'by a root whose file has no certificate',
+      'has a root whose file has no certificate',
       () => `sslrootcert=${at('client.key')}`,
       'localhost',
       'The sslrootcert file of the PostgreSQL URL contains no certificate in PEM form: ',
     ],
-  ])('is refused if the certificate is signed %s', async (_, parameters, host, why) => {
+  ])('a session is refused if the certificate of the server %s', async (_, parameters, host, why) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
   });
 
-  it('fails if it is required and the server does not offer it', async () => {
+  it('a session fails if it requires TLS and the server does not offer TLS', async () => {
     expect(await said(url(`plain:${right}`, 'sslmode=disable'))).toBe('plain plain');
     expect(await said(url(`secure:${right}`, 'sslmode=disable'))).toContain('(SQLSTATE 28000)');
     const bare = await Postgres.start();
@@ -81,7 +77,7 @@ describe('TLS', () => {
     }
   });
 
-  it('identifies the client', async () => {
+  it('a client certificate identifies the client to the server', async () => {
     const root = `sslrootcert=${at('root.pem')}`;
     const own = `${root}&sslcert=${at('client.pem')}&sslkey=${at('client.key')}`;
     expect(await said(url('shown', own))).toBe('shown encrypted');
@@ -91,13 +87,13 @@ describe('TLS', () => {
   it.each([
     ['of another root', 'other.pem', 'other.key', 'refused: .* rejects the certificate of sslcert'],
     [
-      'with the key of another certificate',
+      'and the key of another certificate',
       'client.pem',
       'other.key',
       'refused: .*sslkey file .* does not contain the key',
     ],
-    ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
-  ])('is refused with a client certificate %s', async (_, certificate, key, why) => {
+    ['file that contains a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
+  ])('a session is refused with a client certificate %s', async (_, certificate, key, why) => {
     const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
     expect(await said(url('shown', files))).toMatch(new RegExp(why));
   });
@@ -107,17 +103,17 @@ describe('a configuration error', () => {
   it.each([
     ['password', () => url('plain:wrong', 'sslmode=disable'), 'rejects the password of user "plain" (SQLSTATE 28P01)'],
     [
-      'password, which is missing',
+      'missing password',
       () => url('plain', 'sslmode=disable'),
       'requires a password for user "plain", but the URL has none',
     ],
-    ['user', () => url(`nobody:${right}`, 'sslmode=disable'), 'rejects user "nobody" (SQLSTATE 28000)'],
+    ['unknown user', () => url(`nobody:${right}`, 'sslmode=disable'), 'rejects user "nobody" (SQLSTATE 28000)'],
     [
-      'database',
+      'missing database',
       () => url('postgres', 'sslmode=disable', 'localhost', 'none'),
       'has no database "none" (SQLSTATE 3D000): create it',
     ],
-    ['option', () => url('postgres', 'sslmode=disable&options=-c%20no_such%3D1'), 'rejects the options'],
+    ['unknown option', () => url('postgres', 'sslmode=disable&options=-c%20no_such%3D1'), 'rejects the options'],
     [
       'limit of sessions',
       () => url(`full:${right}`, 'sslmode=disable'),
@@ -125,11 +121,11 @@ describe('a configuration error', () => {
     ],
     ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
     ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'cannot be resolved'],
-  ])('names the %s', async (what, text, why) => {
+  ])('the error of a failed session reports the %s as the cause', async (what, text, why) => {
     const response = await said(text());
     expect(response).toContain(why);
-    // These errors can disappear: a server can start, and a host name can become resolvable. An administrator must fix
-    // the other errors.
+    // These three errors can disappear on their own, for example when a server starts. An administrator must fix the
+    // others.
     expect(response).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
   });
 });

@@ -24,7 +24,7 @@ test('an outage is logged when it begins, each minute while it lasts, and when i
   expect(said).toEqual([away, away, away, back]);
 });
 
-test('a PostgreSQL that responds to only one of two connections is logged once a minute', () => {
+test('the outages of a PostgreSQL that responds to only one of two connections are logged once a minute', () => {
   const { clock, said, availability } = watch();
   for (let seconds = 0; seconds < 90; seconds += 1) {
     availability.failed(why);

@@ -27,7 +27,7 @@ const rows = async (connection: Connection) =>
   (await connection.query<{ a: bigint }>(sql('SELECT a FROM t ORDER BY a'))).rows.map(({ a }) => Number(a));
 
 describe('a statement', () => {
-  it('returns int8 exactly, and bytes unchanged', async () => {
+  it('a statement returns int8 exactly, and bytes unchanged', async () => {
     const connection = await table();
     const bytes = Buffer.from([0, 255, 92, 39, 10]);
     const a = 2n ** 62n + 1n;
@@ -41,7 +41,7 @@ describe('a statement', () => {
     expect(rowCount).toBe(2);
   });
 
-  it('fails with its SQLSTATE, and the session continues', async () => {
+  it('a rejected statement fails with its SQLSTATE, and the session continues', async () => {
     const connection = await table();
     const results = await Promise.allSettled([
       connection.query(sql('INSERT INTO t VALUES (1)')),
@@ -56,7 +56,7 @@ describe('a statement', () => {
     expect(await rows(connection)).toEqual([1]);
   });
 
-  it('runs in a session with synchronous commits and lock timeouts', async () => {
+  it('a statement runs in a session with synchronous commits and lock timeouts', async () => {
     for (const each of [
       'synchronous_commit = off',
       "statement_timeout = '1s'",
@@ -84,7 +84,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
-  it('keeps everything or nothing', async () => {
+  it('a transaction keeps all of its changes or none', async () => {
     const connection = await table();
     const kept = await connection.transaction(async (run) => {
       await run(sql('INSERT INTO t VALUES (1)'));
@@ -100,10 +100,10 @@ describe('a transaction', () => {
   });
 
   it.each([
-    ['that work awaits', async (fail: () => Promise<unknown>) => void (await fail())],
-    ['that work does not await', (fail: () => Promise<unknown>) => void fail()],
-    ['whose failure work ignores', (fail: () => Promise<unknown>) => fail().catch(() => {})],
-  ])('fails with a statement %s', async (_, fail) => {
+    ['that its callback awaits', async (fail: () => Promise<unknown>) => void (await fail())],
+    ['that its callback does not await', (fail: () => Promise<unknown>) => void fail()],
+    ['whose error its callback ignores', (fail: () => Promise<unknown>) => fail().catch(() => {})],
+  ])('a transaction fails with a failing statement %s', async (_, fail) => {
     const connection = await table();
     const failing = connection.transaction(async (run) => {
       await run(sql('INSERT INTO t VALUES (1)'));
@@ -113,14 +113,14 @@ describe('a transaction', () => {
     expect(await rows(connection)).toEqual([]);
   });
 
-  it('fails if COMMIT is rejected', async () => {
+  it('a transaction fails if COMMIT is rejected', async () => {
     const connection = connect(url);
     await connection.query({ text: 'CREATE TABLE t (a int8 UNIQUE DEFERRABLE INITIALLY DEFERRED)' });
     const failing = connection.transaction((run) => run(sql('INSERT INTO t VALUES (1), (1)')));
     await expect(failing).rejects.toMatchObject({ code: 'sql', sqlstate: '23505' });
   });
 
-  it('never mixes with another transaction or with single statements', async () => {
+  it('a transaction never mixes with another transaction or with single statements', async () => {
     const connection = await table();
     const order: string[] = [];
     const one = async (name: string, a: number) =>
@@ -138,7 +138,7 @@ describe('a transaction', () => {
   });
 });
 
-it('waits for the running transaction, even if a transaction between them has timed out', async () => {
+it('a transaction waits for the running one, even if a transaction between them has timed out', async () => {
   const connection = await table();
   let end = () => {};
   const first = connection.transaction(async (run) => {
@@ -177,7 +177,7 @@ describe('a connection', () => {
     return { url: relayed, roundTrips: () => roundTrips };
   }
 
-  it('uses one round trip for each awaited step', async () => {
+  it('a connection uses one round trip for each awaited step', async () => {
     await table();
     const { url: slow, roundTrips } = await counting();
     const connection = connect(slow);

@@ -10,7 +10,7 @@ const pair = opened(primaryAndStandby);
 
 const select = { text: 'SELECT a FROM t ORDER BY a' };
 
-it('a standby alone is not used', async () => {
+it('a connection does not use a standby without its primary', async () => {
   const connection = connect(pair.standby.url());
   await expect(connection.query({ text: 'SELECT 1' })).rejects.toMatchObject({
     code: 'unreachable',
@@ -18,7 +18,7 @@ it('a standby alone is not used', async () => {
   });
 });
 
-it('the new primary is found after a failover, whichever host is named first, and no acknowledged row is lost', async () => {
+it('a connection finds the new primary after each failover, and no acknowledged row is lost', async () => {
   const url = await pair.database();
   const { log, lines } = keptLog();
   const connection = connect(url.replace(/(?<=connect_timeout=)\d+/, '1'), { log, deadlineMs: 2000 });

@@ -30,23 +30,23 @@ describe('the entries to apply next', () => {
     ['lead to the head', { from: at(2), entries: [own, entry(3)], head: at(3) }, [3]],
     ['do not include earlier entries', { from: at(2), entries: [entry(1), own, entry(3)], head: at(3) }, [3]],
     ['do not go beyond the head', { from: at(2), entries: [own, entry(3), entry(4)], head: at(3) }, [3]],
-  ])('%s', (_, read, positions) => expect(next(read)).toEqual(positions));
+  ])('the entries to apply next %s', (_, read, positions) => expect(next(read)).toEqual(positions));
 
   test.each<[string, LogRead<TestEntry>, boolean]>([
     ['the last entry applied is gone', { from: at(2), entries: [entry(3)], head: at(3) }, true],
-    ['its position has another id', { from: at(2), entries: [entry(2, null, 'other'), entry(3)] }, true],
-    ['the head has its position and another id', { from: at(2), entries: [], head: at(2, 'other') }, true],
-    ['the log ends before it', { from: at(2), entries: [], head: at(1) }, true],
+    ['the last position applied has another id', { from: at(2), entries: [entry(2, null, 'other'), entry(3)] }, true],
+    ['the head has the last position applied and another id', { from: at(2), entries: [], head: at(2, 'other') }, true],
+    ['the log ends before the last entry applied', { from: at(2), entries: [], head: at(1) }, true],
     ['an entry is missing', { from: at(2), entries: [own, entry(4)] }, false],
     ['the first entry is missing', { from: logStart, entries: [entry(2)] }, false],
-    ['they do not lead to the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
+    ['the entries do not lead to the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
     [
       'the id of the head differs from the id of the last entry',
       { from: at(2), entries: [own, entry(3)], head: at(3, 'x') },
       false,
     ],
     ['an entry was trimmed', { from: at(2), entries: [own, entry(3), entry(4, null)] }, false],
-  ])('do not exist when %s', (_, read, isLost) => {
+  ])('a log cannot be followed if %s', (_, read, isLost) => {
     expect(() => next(read)).toThrow(expect.objectContaining({ name: 'LogGap', isLost }));
   });
 });
@@ -79,14 +79,14 @@ class TestFollower extends Follower<TestEntry> {
 }
 
 describe('a follower', () => {
-  test('applies the entries that follow', async () => {
+  test('a follower of a log applies the next entries', async () => {
     const follower = new TestFollower();
     expect(await follower.follow(await follower.read())).toHaveLength(3);
     expect(follower.content.applied).toMatchObject(at(3));
     expect(await follower.follow(await follower.read())).toEqual([]);
   });
 
-  test('replaces its content once for all calls that find that its entry is lost', async () => {
+  test('a follower of a log replaces its content once for all calls that find the same gap', async () => {
     const follower = new TestFollower(at(2, 'other'));
     const read = await follower.read();
     expect(await Promise.all([follower.follow(read), follower.follow(read)])).toEqual([undefined, undefined]);
@@ -94,13 +94,13 @@ describe('a follower', () => {
     expect(follower.content.applied).toMatchObject(at(3));
   });
 
-  test('replaces unusable content although the log could be followed', async () => {
+  test('a follower of a log replaces unusable content even if it could follow the log', async () => {
     const follower = new TestFollower(logStart, 'half of it is missing');
     await follower.follow(await follower.read());
     expect(follower.gaps).toMatchObject([{ message: 'half of it is missing', isLost: false }]);
   });
 
-  test('reads again if it has advanced since a read that found a gap', async () => {
+  test('a follower of a log reads again if it has advanced since a read that found a gap', async () => {
     const follower = new TestFollower();
     const read = { ...(await follower.read()), entries: [entry(3)] };
     follower.content.applied = at(2);

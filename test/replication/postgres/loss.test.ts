@@ -21,7 +21,7 @@ async function table(): Promise<void> {
 }
 
 /**
- * Returns the row or the reason of a failure: on a busy machine, a session with a short deadline can need several
+ * Returns the number of rows, or the error as text. On a busy machine, a session with a short deadline can need several
  * attempts.
  */
 const trySelect = (connection: Connection) =>
@@ -44,7 +44,7 @@ async function whenWaiting(event: string): Promise<number> {
 }
 
 describe('a lost session', () => {
-  it('reopens at the next call, and both events are logged', async () => {
+  it('a lost session reopens at the next call, and both events are logged', async () => {
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
     await connection.query({ text: 'SELECT 1' });
@@ -62,7 +62,7 @@ describe('a lost session', () => {
     expect(lines[1]).toMatchObject({ connection: 'test', next: expect.stringContaining('reconnecting when needed') });
   });
 
-  it('keeps nothing of an uncommitted transaction', async () => {
+  it('a lost session keeps nothing of an uncommitted transaction', async () => {
     await table();
     const connection = connect(url);
     const lost = connection.transaction(async (run) => {
@@ -75,7 +75,7 @@ describe('a lost session', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('leaves the result unknown if the server is killed during a commit', async () => {
+  it('the result of a commit is unknown if the server is killed during the commit', async () => {
     await table();
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
@@ -101,7 +101,7 @@ describe('a lost session', () => {
 });
 
 describe('a deadline', () => {
-  it('ends a statement, including on the server', async () => {
+  it('a deadline ends a statement, including on the server', async () => {
     const connection = connect(url, { deadlineMs: 300 });
     await expect.poll(() => trySelect(connection)).toBe(1);
     const [session] = await sessions();
@@ -111,7 +111,7 @@ describe('a deadline', () => {
     await expect.poll(() => trySelect(connection)).toBe(1);
   });
 
-  it('keeps nothing before the commit is sent', async () => {
+  it('a deadline before the commit is sent keeps nothing of the transaction', async () => {
     await table();
     const connection = connect(url);
     const late = connection.transaction(async (run) => {
@@ -122,7 +122,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('ends even a transaction whose work never ends', async () => {
+  it('a deadline ends a transaction whose callback never ends', async () => {
     await table();
     const connection = connect(url);
     const late = connection.transaction(async (run) => {
@@ -133,7 +133,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('leaves the result of a commit unknown while it waits for its standby, and leaves no session behind', async () => {
+  it('a deadline leaves the result of a commit unknown while the commit waits for its standby', async () => {
     await table();
     postgres.set({ synchronous_standby_names: "'nobody'" });
     await postgres.reload();
@@ -149,7 +149,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(2n);
   });
 
-  it('applies to a stopped server, which is used again when it continues', async () => {
+  it('a deadline applies to a stopped server, which is used again once it continues', async () => {
     const connection = connect(url.replace(/(?<=connect_timeout=)\d+/, '1'), { deadlineMs: 500 });
     await expect.poll(() => trySelect(connection)).toBe(1);
     postgres.pause();
@@ -172,7 +172,7 @@ describe('a commit that the standby did not confirm', () => {
   it.each([
     ['statement', (connection: Connection) => connection.query(insert)],
     ['transaction', (connection: Connection) => connection.transaction((run) => run(insert))],
-  ])('leaves the result unknown if waiting for the standby is cancelled (%s)', async (_, commit) => {
+  ])('the result of a %s is unknown if waiting for the standby is cancelled', async (_, commit) => {
     await table();
     const connection = connect(url);
     await connection.query(count);
@@ -189,7 +189,7 @@ describe('a commit that the standby did not confirm', () => {
 });
 
 describe('an unusable PostgreSQL', () => {
-  it('receives another connection only after a pause', async () => {
+  it('a connection to an unreachable PostgreSQL is retried only after a pause', async () => {
     const { log, lines } = keptLog();
     let now = 0;
     const connection = connect(`postgres://u@127.0.0.1:1/d`, { log, clock: { monotonic: () => now } });
@@ -203,7 +203,7 @@ describe('an unusable PostgreSQL', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("fails each call with the error of a new session's check", async () => {
+  it("each call fails with the error of a new session's check", async () => {
     const prepare = async () => {
       throw new Error('this is another engine');
     };
@@ -212,7 +212,7 @@ describe('an unusable PostgreSQL', () => {
     await expect(connection.transaction(() => 1)).rejects.toThrow('this is another engine');
   });
 
-  it('accepts nothing after the connection was closed', async () => {
+  it('a closed connection rejects all calls', async () => {
     const connection = connect(url);
     await connection.query({ text: 'SELECT 1' });
     await connection.close();

@@ -17,14 +17,14 @@ describe('a key file', () => {
   test.each([
     ['base64', newPostgresKey()],
     ['hex', '0f'.repeat(32)],
-  ])('opens what it has sealed, in %s', (_, text) => {
+  ])('a key file in %s decrypts the secrets that it has encrypted', (_, text) => {
     const file = fileWith(text);
     const sealed = readPostgresKey(file).seal('secret', 'key 1');
     expect(sealed).not.toContain(Buffer.from('secret').toString('base64'));
     expect(readPostgresKey(file).open(sealed, 'key 1').toString()).toBe('secret');
   });
 
-  test('seals the same secret differently each time', () => {
+  test('a key file encrypts the same secret differently each time', () => {
     const key = readPostgresKey(fileWith(newPostgresKey()));
     expect(key.seal('secret', 'a')).not.toBe(key.seal('secret', 'a'));
   });
@@ -34,7 +34,7 @@ describe('a key file', () => {
     ['is too short', Buffer.alloc(31).toString('base64'), 0o600, wrong],
     ['is too long', '0f'.repeat(33), 0o600, wrong],
     ['can be read by everyone', newPostgresKey(), 0o644, 'chmod o='],
-  ])('is refused if it %s', (_, text, mode, why) => {
+  ])('a key file is refused if it %s', (_, text, mode, why) => {
     expect(() => readPostgresKey(fileWith(text, mode))).toThrow(why);
   });
 
@@ -47,7 +47,7 @@ test.each([
   ['another key', (sealed: string) => [readPostgresKey(fileWith(newPostgresKey())), sealed, 'a'] as const],
   ['another purpose', (sealed: string, key: ReturnType<typeof readPostgresKey>) => [key, sealed, 'b'] as const],
   ['a changed text', (_: string, key: ReturnType<typeof readPostgresKey>) => [key, 'AAAA', 'a'] as const],
-])('nothing opens with %s', (_, change) => {
+])('a secret cannot be decrypted with %s', (_, change) => {
   const key = readPostgresKey(fileWith(newPostgresKey()));
   const [opener, sealed, about] = change(key.seal('secret', 'a'), key);
   expect(() => opener.open(sealed, about)).toThrow('--postgres-key-file');

@@ -8,7 +8,7 @@ import {
 } from '../../../src/replication/postgres/postgres-url.ts';
 
 describe('a PostgreSQL URL', () => {
-  it('names hosts, database, user, password, TLS and options', () => {
+  it('a PostgreSQL URL contains hosts, database, user, password, TLS settings and options', () => {
     const url =
       'postgres://fm:p%40ss%2Fw%3A@db1,db2:6432,[2001:db8::1]:7000,10.0.0.1/flag%20meter?sslmode=verify-ca&sslrootcert=/etc/root.pem&connect_timeout=10&options=-c%20search_path%3Dfm&target_session_attrs=read-write';
     expect(parsePostgresUrl(url)).toEqual({
@@ -35,11 +35,11 @@ describe('a PostgreSQL URL', () => {
     ['postgres://u@db/d', 'verify-full'],
     ['postgres://u@localhost/d?sslrootcert=system', 'verify-full'],
     ['postgresql://u@db/d?sslmode=require', 'require'],
-  ])('%s: TLS is %s', (url, mode) => {
+  ])('the PostgreSQL URL %s has the TLS mode %s', (url, mode) => {
     expect(parsePostgresUrl(url).tls.mode).toBe(mode);
   });
 
-  it('omits the password and the parameters when it is shown', () => {
+  it('a PostgreSQL URL is shown without the password and the parameters', () => {
     const url = 'postgres://a%40b:hidden@[::1]:5432,%2Frun:5433/d?options=-c%20x%3Dhidden';
     const shown = showPostgres(parsePostgresUrl(url));
     expect(shown).toBe('postgres://a%40b@[::1]:5432,%2Frun:5433/d');
@@ -71,12 +71,12 @@ describe('a PostgreSQL URL', () => {
     ['postgres://u@h/d?target_session_attrs=any', 'must be read-write or primary'],
     ['postgres://u%@h/d', 'the user in the PostgreSQL URL has invalid percent-encoding'],
     ['postgres://u@h/d#x', 'contains a #'],
-  ])('%s is refused: %s', (url, message) => {
+  ])('the PostgreSQL URL %j is refused: %s', (url, message) => {
     expect(() => parsePostgresUrl(url)).toThrow(message);
     expect(() => parsePostgresUrl(url)).toThrow(PostgresUrlError);
   });
 
-  it('never shows any section of the password, whatever its form', () => {
+  it('no part of the password of a PostgreSQL URL is ever shown, whatever its form', () => {
     const secret = fc.string({ minLength: 12, maxLength: 12, unit: fc.constantFrom(...'QXZqxz%#?/@:,&=[]') });
     fc.assert(
       fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
@@ -88,7 +88,7 @@ describe('a PostgreSQL URL', () => {
         try {
           const address = parsePostgresUrl(`postgres://u:${password}${rest}`);
           said = showPostgres(address);
-          // The text after an @ in the URL is the host and the database.
+          // If the password contains an @, the text after it is parsed as the host and the database.
           if (rest === '') fragments = splitSecret(address.password ?? '');
         } catch (error) {
           said = (error as Error).message;

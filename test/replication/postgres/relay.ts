@@ -12,7 +12,7 @@ export interface Sides {
 }
 
 /**
- * Stands between clients and a server until the test is over.
+ * Starts a proxy between clients and a server, until the test is over.
  * @returns the URL of the relay
  */
 export async function relayTo(postgres: Postgres, url: string, openSides: () => Sides): Promise<string> {
@@ -36,7 +36,7 @@ export async function relayTo(postgres: Postgres, url: string, openSides: () => 
   return url.replace(`:${postgres.port}`, `:${(server.address() as AddressInfo).port}`);
 }
 
-/** A proxy before a server that can lose responses to COMMIT. */
+/** A proxy that can lose a server's responses to COMMIT. */
 export interface CuttingRelay {
   readonly url: string;
   /** Loses the response to the next COMMIT, which the server still receives. */
@@ -44,7 +44,7 @@ export interface CuttingRelay {
   readonly lost: number;
 }
 
-/** @param isIt text that is sent along with the COMMIT to lose */
+/** @param isIt text that the client sends along with the COMMIT whose response is lost */
 export async function cuttingRelay(postgres: Postgres, url: string, isIt = ''): Promise<CuttingRelay> {
   let isArmed = false;
   let lost = 0;

@@ -9,7 +9,7 @@ import { Postgres } from '../../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
 import { connect } from './fixture.ts';
 
-/** Values that PostgreSQL accepts: the number of confirmations, the names, and true if no promotion loses commits. */
+/** Accepted values, with the needed confirmations, the names, and true if no promotion loses commits. */
 const accepted: [value: string, needed: number, names: string[], isSafe: boolean][] = [
   ['a', 1, ['a'], true],
   ['"a"', 1, ['a'], true],
@@ -68,7 +68,7 @@ it.each(refused)('rejects synchronous_standby_names %j, which PostgreSQL rejects
   expect(whyCommitsMayBeLost(replication)).toContain('cannot be read');
 });
 
-it('counts standbys that share a name, and the primary only if it is a standby', () => {
+it('the check of standbys counts standbys of the same name, and the primary only if it is a standby', () => {
   const why = (synchronousStandbys: string, ...names: string[]) =>
     whyCommitsMayBeLost({
       synchronousStandbys,
@@ -82,7 +82,7 @@ it('counts standbys that share a name, and the primary only if it is a standby',
   expect(why('ANY 1 (self, a)', 'a', 'self')).toContain('needs 1 of 2 standbys');
 });
 
-it('names the setting of Patroni to use instead of its quorum', () => {
+it('the warning about a quorum of Patroni recommends the setting synchronous_mode', () => {
   const why = (synchronousStandbys: string) =>
     whyCommitsMayBeLost({ synchronousStandbys, clusterName: 'a', standbys: [] });
   expect(why('ANY 1 (b,c)')).toContain('set synchronous_mode to true instead of quorum');
@@ -104,14 +104,14 @@ describe('the replication of a PostgreSQL', () => {
   const set = (value: string) =>
     postgres.query(`ALTER SYSTEM SET synchronous_standby_names = '${value.replaceAll("'", "''")}'`);
 
-  itWith('accepts and refuses the same names', async () => {
+  itWith('PostgreSQL accepts and refuses the same values of synchronous_standby_names', async () => {
     for (const [value] of accepted) await set(value);
     const results = await Promise.allSettled(refused.map(set));
     expect(refused.filter((_, at) => results[at]?.status === 'fulfilled')).toEqual([]);
     await postgres.query('ALTER SYSTEM RESET synchronous_standby_names');
   });
 
-  itWith('counts a standby under the names that it matches', async () => {
+  itWith('PostgreSQL waits for a standby whose name matches synchronous_standby_names', async () => {
     const { primary, standby } = pair;
     const [{ name = '' } = {}] = await primary.query<{ name: string }>(
       'SELECT application_name AS name FROM pg_stat_replication',
@@ -135,7 +135,7 @@ describe('the replication of a PostgreSQL', () => {
     expect(standby.isRunning).toBe(true);
   });
 
-  itWith('is seen by a role without privileges, without base backups and logical subscribers', async () => {
+  itWith('a role without privileges sees the standbys, but no base backups and logical subscribers', async () => {
     const url = await pair.database();
     await pair.primary.query('CREATE ROLE plain LOGIN');
     const asPlain = connect(url.replace('postgres@', 'plain@'));

@@ -27,7 +27,7 @@ const create = (connection: Connection) => connection.transaction((run) => creat
 const check = (connection: Connection, own?: number) => connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
-  it('all tables are created once or none, even by two processes at the same time', async () => {
+  it('one of several processes that create the tables at the same time succeeds', async () => {
     const results = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const made = await postgres.query<{ name: string; comment: string | null }>(
@@ -52,7 +52,7 @@ describe('the tables', () => {
     expect(await check(connect(inSchema))).toMatchObject(identity);
   });
 
-  it('a role that can read only some of the tables does not use them', async () => {
+  it('a role that may only read the tables is refused', async () => {
     await create(connect(url));
     await postgres.query('CREATE ROLE reader LOGIN');
     await postgres.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader', [], url);
@@ -60,7 +60,7 @@ describe('the tables', () => {
     await expect(reading).rejects.toThrow(/role reader lacks rights on .*fm_head \(INSERT, UPDATE, DELETE\)/);
   });
 
-  it('the database is refused if fm_engine is empty', async () => {
+  it('a database is refused if its table fm_engine is empty', async () => {
     const connection = connect(url);
     await create(connection);
     await connection.query({ text: 'DELETE FROM fm_engine' });
@@ -68,7 +68,7 @@ describe('the tables', () => {
       await expect(use(connection)).rejects.toThrow('fm_engine is empty: restore');
   });
 
-  it('a role without rights creates no tables', async () => {
+  it('a role without rights cannot create the tables', async () => {
     await postgres.query('CREATE ROLE guest LOGIN');
     await expect(create(connect(url.replace('postgres@', 'guest@')))).rejects.toMatchObject({ sqlstate: '42501' });
   });
@@ -87,7 +87,7 @@ describe('a layout', () => {
   };
   const next = postgresLayout + 1;
 
-  it('the previous version uses a newer layout, unless the layout excludes that version', async () => {
+  it('the previous version can use a newer layout of the tables, unless that layout excludes it', async () => {
     const connection = connect(url);
     await create(connection);
     await expect(check(connection, next)).rejects.toThrow('run flagmeter postgres migrate first');
@@ -100,7 +100,7 @@ describe('a layout', () => {
     await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
   });
 
-  it('the layout is not changed while a node that it would exclude runs', async () => {
+  it('a migration is refused while a node runs that the new layout excludes', async () => {
     const connection = connect(url);
     await create(connection);
     const node = {
@@ -116,7 +116,7 @@ describe('a layout', () => {
     expect(await migrate(connection, [column, breaking], next + 1)).toMatchObject({ to: next + 1 });
   });
 
-  it('a failed step leaves the layout unchanged', async () => {
+  it('a failed step of a migration leaves the layout of the tables unchanged', async () => {
     const connection = connect(url);
     await create(connection);
     const failing = { ...breaking, statements: ['ALTER TABLE fm_gap DROP COLUMN none'] };
@@ -124,7 +124,7 @@ describe('a layout', () => {
     expect(await check(connection)).toMatchObject({ layout: postgresLayout });
   });
 
-  it('an empty database has no layout', async () => {
+  it('an empty database cannot be migrated', async () => {
     await expect(migrate(connect(url))).rejects.toThrow('run flagmeter postgres init first');
   });
 });

@@ -25,25 +25,25 @@ function setUp() {
 }
 
 describe("PostgreSQL's time", () => {
-  it("comes with the difference of the machine's clock, less the difference that a slow response can explain", () => {
+  it('the reported clock difference excludes the part that a slow response can explain', () => {
     const { time, hear } = setUp();
     hear(30, 30);
     expect(time.skewMs).toBe(hour - 30);
   });
 
-  it("equals the machine's own time until PostgreSQL has responded", () => {
+  it("the shared time equals the machine's time until PostgreSQL has responded", () => {
     const { postgres, time } = setUp();
     expect(time.now()).toBe(postgres.now + hour);
   });
 
-  it('follows the monotonic clock, and is behind by the latency of the response', () => {
+  it('the shared time follows the monotonic clock, and is behind by the latency of the response', () => {
     const { postgres, time, pass, hear } = setUp();
     hear(40, 7);
     pass(5_000);
     expect(time.now()).toBe(postgres.now - 7);
   });
 
-  it('improves with a faster response, and does not degrade with a slower one', () => {
+  it('a faster response makes the shared time more exact, and a slower one does not change it', () => {
     const { postgres, time, hear } = setUp();
     hear(0, 100);
     hear(50, 3);
@@ -52,7 +52,7 @@ describe("PostgreSQL's time", () => {
     expect(time.now()).toBe(postgres.now - 3);
   });
 
-  it.each([-2_000, 2_000])('follows a server whose clock differs by %i ms', (ms) => {
+  it.each([-2_000, 2_000])('the shared time follows a server whose clock jumps by %i ms', (ms) => {
     const { postgres, time, hear } = setUp();
     hear(1, 1);
     postgres.now += ms;
@@ -71,7 +71,7 @@ describe("PostgreSQL's time", () => {
       return all;
     }
 
-    it("leaves the time unchanged while the machine's clock does not agree", () => {
+    it("the shared time ignores a jump of PostgreSQL's clock while the machine's clock does not agree", () => {
       const { postgres, machine, time, pass, hear } = jump();
       pass(60_000);
       hear(1, 1);
@@ -83,7 +83,7 @@ describe("PostgreSQL's time", () => {
       expect(time.skewMs).toBe(0);
     });
 
-    it("affects the time once the machine's clock agrees", () => {
+    it("the shared time follows a jump of PostgreSQL's clock once the machine's clock agrees", () => {
       const { postgres, machine, time, hear } = jump();
       machine.now += ms;
       hear(1, 1);
@@ -92,7 +92,7 @@ describe("PostgreSQL's time", () => {
     });
   });
 
-  it("follows PostgreSQL after a jump of the machine's clock", () => {
+  it("the shared time follows PostgreSQL after a jump of the machine's clock", () => {
     const { postgres, machine, time, hear } = setUp();
     hear(1, 1);
     machine.now -= 3 * hour;

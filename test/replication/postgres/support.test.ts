@@ -13,7 +13,7 @@ const { describe, it } = needing('postgresql');
 describe('a PostgreSQL for tests', () => {
   const postgres = opened(() => Postgres.start());
 
-  it('provides fresh databases, and waits for the disk', async () => {
+  it('a PostgreSQL for tests provides fresh databases, and waits for the disk', async () => {
     const urls = [await postgres.database(), await postgres.database()];
     expect(new Set(urls).size).toBe(2);
     await postgres.query('CREATE TABLE t (a int)', [], urls[0]);
@@ -21,7 +21,7 @@ describe('a PostgreSQL for tests', () => {
     expect(await postgres.query('SHOW fsync')).toEqual([{ fsync: 'on' }]);
   });
 
-  it('restarts with its data after it was killed', async () => {
+  it('a PostgreSQL for tests restarts with its data after it was killed', async () => {
     const url = await postgres.database();
     await postgres.query('CREATE TABLE t AS SELECT 7 AS a', [], url);
     await postgres.kill();
@@ -31,7 +31,7 @@ describe('a PostgreSQL for tests', () => {
     expect(await postgres.query('SELECT a FROM t', [], url)).toEqual([{ a: 7 }]);
   });
 
-  it('sends nothing while paused', async () => {
+  it('a PostgreSQL for tests sends nothing while it is paused', async () => {
     postgres.pause();
     const impatient = new pg.Client({ connectionString: postgres.url(), connectionTimeoutMillis: 100 });
     await expect(impatient.connect()).rejects.toThrow('timeout');
@@ -41,7 +41,7 @@ describe('a PostgreSQL for tests', () => {
   });
 });
 
-it('leaves no process and no file behind if the process that started it is killed', async () => {
+it('a PostgreSQL for tests leaves no process or file behind if the process that started it is killed', async () => {
   const script = `
     const { Postgres } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../support/postgres.ts'))});
     const server = await Postgres.start();
@@ -55,7 +55,7 @@ it('leaves no process and no file behind if the process that started it is kille
   expect(processes.length).toBeGreaterThan(3);
   child.kill('SIGKILL');
   await expect.poll(() => existsSync(folder)).toBe(false);
-  // A finished process stays in the table until init collects it.
+  // A finished process stays in the process table until init collects it.
   const left = () => processes.filter((id) => existsSync(`/proc/${id}`));
   await expect.poll(left).toEqual([]);
 });
@@ -63,7 +63,7 @@ it('leaves no process and no file behind if the process that started it is kille
 describe('a primary and its standby', () => {
   const pair = opened(primaryAndStandby);
 
-  it('lose nothing if the primary is killed and the standby promoted, and back again', async () => {
+  it('a primary and its standby lose nothing in a failover to the standby and another failover back', async () => {
     const database = new URL(await pair.primary.database()).pathname.slice(1);
     await pair.primary.query('CREATE TABLE t AS SELECT 1 AS a', [], pair.primary.url(database));
     for (const a of [2, 3]) {

@@ -29,25 +29,25 @@ test.each([
     'Metric load changed: unit s → none',
   ],
   ['experiment.planned', 'checkout: One page', {}, 'Experiment One page planned'],
-] as const)('changeFact shows %s of %s with %j as "%s"', (action, name, more, text) => {
+] as const)('changeFact shows the action %s on %s with %j as "%s"', (action, name, more, text) => {
   expect(changeFact(entry(action, name, more), shown).text).toBe(text);
 });
 
-test('an experiment belongs to its flag', () => {
+test('changeFact assigns an experiment to its flag', () => {
   expect(changeFact(entry('experiment.planned', 'checkout: A: B'), shown)).toMatchObject({
     feature: 'checkout',
     subject: 'A: B',
   });
 });
 
-test('isChange rejects entries of no application, and entries that other facts show', () => {
+test('isChange rejects audit entries without an application, and entries that the feed shows as other facts', () => {
   const actions = ['sign-in.succeeded', 'member.added', 'feature.noted', 'key.leaked', 'api-key.created'] as const;
   expect(actions.filter((action) => isChange(entry(action, 'x')))).toEqual([]);
   expect(isChange(entry('key.created', 'x', { applicationId: 'app_1' }))).toBe(true);
   expect(isChange(entry('key.created', 'of an earlier release'))).toBe(false);
 });
 
-test('settings are compared as text, except settings that every change sets', () => {
+test('changesBetween compares settings as text, and omits updatedAt', () => {
   const before = {
     archived: false,
     split: null,

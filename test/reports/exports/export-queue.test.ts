@@ -6,7 +6,7 @@ import { FairQueue } from '../../../src/runtime/fair-queue.ts';
 
 const begin = { name: 'usage', task: {}, format: 'csv' } as const;
 
-/** Opens a queue over a thread whose exports have `chunks` chunks. Each chunk has its number as the only byte. */
+/** Opens a queue for a simulated thread whose exports have `chunks` chunks. The only byte of a chunk is its number. */
 function open(chunks: number, limits?: { idleMs: number; wholeMs: number }, fails?: number) {
   const read = new Map<number, number>();
   const memories = new Map<number, SharedArrayBuffer>();
@@ -26,7 +26,7 @@ function open(chunks: number, limits?: { idleMs: number; wholeMs: number }, fail
   return { queue: new ExportQueue(new FairQueue(bounds), thread, limits), read, stopped };
 }
 
-test('chunks arrive in order with one read ahead, and the end frees the slot of the team', async () => {
+test("an export returns its chunks in order, reads one ahead, and releases the team's slot at its end", async () => {
   const { queue, read, stopped } = open(3);
   const one = await queue.begin('team', begin);
   const second = queue.begin('team', begin);
@@ -42,7 +42,7 @@ test('chunks arrive in order with one read ahead, and the end frees the slot of 
   expect(stopped).toEqual([]);
 });
 
-test('a client that disconnects ends its export once, and frees the slot of the team', async () => {
+test('a client that disconnects cancels its export once, and releases the slot of its team', async () => {
   const { queue, stopped } = open(9);
   const one = await queue.begin('team', begin);
   await one.next();
@@ -52,14 +52,14 @@ test('a client that disconnects ends its export once, and frees the slot of the 
   expect(stopped).toEqual([1]);
 });
 
-test('the queue rejects too many exports of a team', async () => {
+test('the queue rejects an export if its team already has too many waiting exports', async () => {
   const { queue } = open(9);
   await queue.begin('team', begin);
   void queue.begin('team', begin).catch(() => {});
   await expect(queue.begin('team', begin)).rejects.toMatchObject({ code: 'rate_limited' });
 });
 
-test('a failure of the first chunk is a refusal, and a failure of a later chunk aborts the body', async () => {
+test('a failure of the first chunk rejects the export, and a failure of a later chunk aborts the body', async () => {
   await expect(open(9, undefined, 0).queue.begin('team', begin)).rejects.toThrow('It failed');
   const one = await open(9, undefined, 1).queue.begin('team', begin);
   await one.next();
@@ -72,12 +72,12 @@ test.each([
 ])('an export is aborted if %s', async (_, limits, why) => {
   const { queue } = open(9, limits);
   const one = await queue.begin('team', begin);
-  // The next export gets the slot when the limit has ended the first.
+  // The next export gets the slot when the time limit has ended the first export.
   await queue.begin('team', begin);
   await expect(one.next()).rejects.toThrow(why);
 });
 
-test('stopping the service aborts exports in progress', async () => {
+test('stopping the service aborts the exports in progress', async () => {
   const { queue } = open(9);
   const one = await queue.begin('team', begin);
   queue.close();

@@ -3,7 +3,7 @@ import { type Chunk, type Chunks, chunkMemory, placeOfChunk } from '../../../src
 import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 
-/** Reads the chunks of an export, each copied before the next is read. */
+/** Reads the chunks of an export. Copies each chunk before the next one overwrites it. */
 export function readExport(
   store: UsageTables,
   request: Omit<ExportRequest, 'memory'>,
@@ -12,7 +12,7 @@ export function readExport(
   return readChunks(makeExport(store, { ...request, memory }), memory);
 }
 
-/** Reads the given chunks from `memory` in the same way. */
+/** Reads chunks from `memory`. Copies each chunk before the next one overwrites it. */
 export function* readChunks(chunks: Chunks, memory: SharedArrayBuffer): Generator<Uint8Array, void, undefined> {
   let chunk: Chunk;
   let number = 0;

@@ -34,7 +34,7 @@ async function filled(): Promise<string> {
   return data;
 }
 
-/** Creates a copy of the service's thread that exits at the request for chunk `dies`. */
+/** Creates a copy of the worker that exits when chunk number `dies` is requested. */
 function createWorkerCopy(dies: number): string {
   const real = workerFile('reports/report-worker');
   if (dies === 0) return real;
@@ -69,12 +69,12 @@ async function countLines(chunks: BodyChunks): Promise<number> {
   return lines;
 }
 
-test('the thread returns a whole export in chunks', async () => {
+test('the report thread returns a whole export in chunks', async () => {
   const { begin } = await open();
   expect(await countLines(await begin())).toBe(rows + 1);
 });
 
-test('a client that disconnects during an export frees the slot of its team', async () => {
+test('a client that disconnects during an export releases the slot of its team', async () => {
   const { begin } = await open();
   const left = await begin();
   await left.next();
@@ -82,7 +82,7 @@ test('a client that disconnects during an export frees the slot of its team', as
   expect(await countLines(await begin())).toBe(rows + 1);
 });
 
-test('an export is aborted if its thread dies, and the next one has another thread', async () => {
+test('an export is aborted if the report thread exits, and the next export starts another thread', async () => {
   const { begin } = await open(3);
   const broken = await begin();
   await expect(countLines(broken)).rejects.toThrow();
@@ -90,8 +90,8 @@ test('an export is aborted if its thread dies, and the next one has another thre
   expect((await (await begin()).next())?.length).toBeGreaterThan(0);
 });
 
-// The pool must open its files at startup, because connections can use up the file descriptors later.
-test('starting the pool waits for the thread to open the store, reports a failure, and reports are refused', async () => {
+// The pool must open its files at startup, because later connections can use up all file descriptors.
+test('startReportPool waits until the thread has opened the store, and then rejects if the store cannot be opened', async () => {
   const file = join(temporaryDirectory(), 'worker.mjs');
   writeFileSync(file, `throw new Error('Input/output error');`);
   const failures: unknown[] = [];
@@ -102,7 +102,7 @@ test('starting the pool waits for the thread to open the store, reports a failur
   await pool.close();
 });
 
-test('a thread starts for the first report, and another thread after it failed to start', async () => {
+test('the report thread starts for the first report, and again for the next report if it failed to start', async () => {
   const folder = temporaryDirectory();
   const file = join(folder, 'worker.mjs');
   const started = join(folder, 'started');

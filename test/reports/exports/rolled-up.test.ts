@@ -6,7 +6,7 @@ import { readTable } from '../../support/read-csv.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { readExport } from './read-chunks.ts';
 
-/** Roll-ups during an export. */
+/** Exports while data is rolled up. */
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
 const hourMs = 3_600_000;
@@ -14,10 +14,10 @@ const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 9 
 const start = Date.UTC(2026, 0, 31, 5, 17);
 
 test.each([
-  ['within a span', 3000, true, true],
-  ['where a span ends', 1, true, false],
-  ['not at all', 3000, false, false],
-])('an export of an hour that is rolled up %s is complete or aborted', async (_, series, isRolledUp, breaks) => {
+  ['during one of its reads', 3000, true, true],
+  ['between two of its reads', 1, true, false],
+  ['only later', 3000, false, false],
+])('an export of an hour rolled up %s is complete or aborted', async (_, series, isRolledUp, breaks) => {
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   const hour = Math.floor(start / hourMs) * 60;
@@ -52,7 +52,7 @@ test.each([
   ['hour', false],
   ['minute', true],
 ] as const)(
-  'an export of measurements by %s is complete or aborted if their day is rolled up during the export',
+  'an export of measurements by %s is either complete or aborted if its day is rolled up in the meantime',
   async (step, breaks) => {
     const store = temporaryUsage();
     const { write, maintain } = createAggregator(store);

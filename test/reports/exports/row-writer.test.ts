@@ -30,7 +30,7 @@ const text = fc.string({
 });
 const cells = fc.tuple(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.option(text));
 
-test('CSV preserves every text and number, and no text can run as a formula', () => {
+test('CSV preserves all texts and numbers, and a spreadsheet runs no text as a formula', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const [head, ...read] = readCsv(
@@ -50,7 +50,7 @@ test('CSV preserves every text and number, and no text can run as a formula', ()
   );
 });
 
-test('a list in CSV is separated by commas, and a list of objects is JSON', () => {
+test('a CSV cell separates the items of a list with commas, and shows a list of objects as JSON', () => {
   const steps = [{ at: '2026-01-01T00:00:00Z', split: { on: 1 } }];
   const [, row] = readCsv(writeText('csv', [[['checkout', ['Q4', 'web'], steps]]]));
   expect(row!.slice(0, 2)).toEqual(['checkout', 'Q4, web']);
@@ -70,11 +70,11 @@ test.each([
   [null, ''],
   [true, 'true'],
   [{ on: 1 }, '"{""on"":1}"'],
-])('CSV writes %j as %s', (value, written) => {
+])('the value %j is written in CSV as %s', (value, written) => {
   expect(writeText('csv', [[[value]]])).toBe(`name,amount,note\r\n${written}\r\n`);
 });
 
-/** Numbers of every length, and their neighbours. */
+/** Numbers of every length, and the numbers next to them. */
 const number = fc.oneof(
   fc.nat({ max: 16 }).chain((digits) => fc.constantFrom(10 ** digits, 10 ** digits - 1, 10 ** digits + 1)),
   fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 53, -0, 0.5, 1e21),
@@ -82,7 +82,7 @@ const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 
-test.each(formats)('a number in %s is encoded like any other cell', (format) => {
+test.each(formats)('the %s format writes a number in the same way as any other cell', (format) => {
   fc.assert(
     fc.property(number, (value) => {
       const writer = new RowWriter(format, columns);
@@ -95,7 +95,7 @@ test.each(formats)('a number in %s is encoded like any other cell', (format) => 
   );
 });
 
-test.each(formats)('chunks of any length contain all rows in %s', (format) => {
+test.each(formats)('chunks of different lengths contain all rows in the %s format', (format) => {
   fc.assert(
     fc.property(fc.array(cells, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), (rows, length) => {
       const writer = new RowWriter(format, columns);
@@ -116,7 +116,7 @@ test.each(formats)('chunks of any length contain all rows in %s', (format) => {
   );
 });
 
-test('NDJSON has an object per line, whatever the values are', () => {
+test('NDJSON has one object per line, even if values contain line breaks', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const parts = rows.map((row) => [row.slice(0, 1), row.slice(1)]);

@@ -32,7 +32,7 @@ const names = [
 ] as const;
 
 const event = fc.record({
-  /** Minutes after `start`. */
+  /** Time of the event in minutes after `start`. */
   minute: fc.nat({ max: 3 * 1440 }),
   ordinal: fc.constantFrom(0, 40, 41),
   metric: fc.constantFrom(1, 2),
@@ -41,7 +41,7 @@ const event = fc.record({
 });
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** Counts events reported at `now`, then runs the upkeep of that time, or some of it. */
+/** Counts events that are reported at `now`. Then runs all or some of the upkeep that is due. */
 function count(store: UsageTables, events: readonly Event[], now: number, upkeep: number): void {
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();
@@ -77,7 +77,7 @@ function exported<Name extends ExportName>(store: UsageTables, name: Name, task:
   return { csv: readTable(read('csv')), rows: objects.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-/** Formats objects as in CSV. Of the special first characters, names in these tests use only `=`. */
+/** Formats objects as in CSV. Names in these tests use only one of the special first characters, `=`. */
 function asTexts(rows: readonly Record<string, unknown>[]): Record<string, string>[] {
   const shown = (value: unknown) =>
     value === null ? '' : typeof value === 'string' ? value.replace(/^=/, "'=") : `${value}`;
@@ -99,7 +99,7 @@ function usagePoints(store: UsageTables, range: ReportRange, only: string | unde
 
 const byPlace = (a: object, b: object) => Number(JSON.stringify(a) > JSON.stringify(b)) || -1;
 
-test('the rows of usage and measurements equal the points of the reports, whatever is rolled up', async () => {
+test('exports of usage and measurements equal the points of the reports, whatever was rolled up', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.array(event, { maxLength: 12 }), fc.constantFrom(0, 3, 500)), {
@@ -144,7 +144,7 @@ test('the rows of usage and measurements equal the points of the reports, whatev
   );
 });
 
-test('the rows of the ledger are hourly and add up to the report', async () => {
+test('an export of the ledger has hourly rows whose sums equal the report', async () => {
   const store = temporaryUsage();
   const events = [0, 40, 90].map((minute): Event => ({ minute, ordinal: 0, metric: 1, checks: 1, value: 1 }));
   count(store, [...events, { ...events[0]!, ordinal: 41 }], start + 2 * hourMs, 0);
@@ -169,7 +169,7 @@ test('the rows of the ledger are hourly and add up to the report', async () => {
   expect(exported(store, 'ledger', { ...task, only: environment, unnamed: true }).rows).toHaveLength(3);
 });
 
-test('a span of an export has few counts and ends at the end of a bucket', () => {
+test('findSpanEnd limits the counts of a period, and ends the period at the end of a bucket', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 30 * 1440 }),
@@ -192,7 +192,7 @@ test('a span of an export has few counts and ends at the end of a bucket', () =>
 
 const columns = { text: { description: '', example: '' } };
 
-test('an export abandoned during a chunk closes its rows', () => {
+test('an export that is abandoned during a chunk closes its rows', () => {
   let isClosed = false;
   function* rows() {
     try {
@@ -207,7 +207,7 @@ test('an export abandoned during a chunk closes its rows', () => {
   expect(isClosed).toBe(true);
 });
 
-test('chunks are UTF-8 of constant size, however long the rows', () => {
+test('export chunks are UTF-8 and have a constant size, even if rows are long', () => {
   const texts = Array.from({ length: 40 }, (_, at) => 'aß€😀'.repeat(at === 7 ? 100_000 : 1_000));
   const writer = new RowWriter('ndjson', columns);
   const memory = chunkMemory();

@@ -4,7 +4,7 @@ import type { Day } from '../../../src/reports/statistics/difference.ts';
 import { createDraws } from './draws.ts';
 import { type Experiment, run } from './experiment.ts';
 
-/** Returns two weeks of a variant with checks on the first `given` days. The days differ slightly. */
+/** Returns two weeks of a variant, with checks only on the first `given` days. Days differ slightly. */
 function createVariant(variant: string, events: number, users = 1000, given = 14): Variant {
   const shift = variant.length % 3;
   const day = (_: unknown, index: number): Day =>
@@ -13,7 +13,7 @@ function createVariant(variant: string, events: number, users = 1000, given = 14
 }
 
 describe('compare', () => {
-  it('uses a variant named off or control as the default base, or else the first by name', () => {
+  it('usualBase chooses a variant with a name such as off or control, or else the first variant by name', () => {
     expect(usualBase(['on', 'off', 'beta'])).toBe('off');
     expect(usualBase(['a', 'off', 'Control'])).toBe('Control');
     expect(usualBase(['true', 'False'])).toBe('False');
@@ -21,7 +21,7 @@ describe('compare', () => {
     expect(usualBase([])).toBeUndefined();
   });
 
-  it('returns no difference for the base', () => {
+  it('compare returns no difference for the base', () => {
     const variants = [createVariant('on', 200, 900), createVariant('off', 200, 1100), createVariant('beta', 200, 100)];
     const without = (base: string) => compare(variants, base).map(({ difference }) => difference === null);
     expect(without('off')).toEqual([false, true, false]);
@@ -32,25 +32,25 @@ describe('compare', () => {
     ['days', createVariant('b', 200, 5000, needed.days - 1), needed.days - 1],
     ['users', createVariant('b', 200, needed.users - 1), needed.users - 1],
     ['events', createVariant('b', 0), 0],
-  ])('reports too few %s and no p-value', (of, few, has) => {
+  ])('compare reports that a variant has too few %s, and returns no p-value', (of, few, has) => {
     const [, compared] = compare([createVariant('a', 200, 5000), few], 'a');
     expect(compared).toMatchObject({ difference: null, interval: null, lack: { of, has } });
   });
 
-  it('covers the days with checks on both sides', () => {
+  it('compare covers only the days on which both sides have checks', () => {
     const [base, compared] = compare([createVariant('a', 200), createVariant('b', 200, 1000, 9)], 'a');
     expect(compared!.difference!.days).toBe(9);
     expect([base!.checks, compared!.checks]).toEqual([9000, 9000]);
   });
 
-  it('covers the same days for each variant, except days of a new variant', () => {
+  it('compare covers the same days for all variants, except for a variant that is too new', () => {
     const variants = [createVariant('a', 200), createVariant('b', 200, 1000, 9), createVariant('c', 200, 1000, 3)];
     const [a, b, c] = compare(variants, 'a');
     expect([a!.checks, b!.checks]).toEqual([9000, 9000]);
     expect(c).toMatchObject({ difference: null, lack: { of: 'days', has: 3 } });
   });
 
-  it('corrects for the number of variants', () => {
+  it('compare corrects p-values and intervals for the number of variants', () => {
     const pair = [createVariant('a', 200), createVariant('bb', 205)];
     const [, alone] = compare(pair, 'a');
     const [, among] = compare([...pair, createVariant('cc', 200), createVariant('dd', 200)], 'a');
@@ -61,7 +61,7 @@ describe('compare', () => {
     expect(width(among!)).toBeGreaterThan(width(alone!));
   });
 
-  it('keeps shares between 0 and 1', () => {
+  it('compare keeps the interval of a share between 0 and 1', () => {
     for (const events of [1, 500, 997]) {
       const [compared] = compare([createVariant('a', events, 100)], 'a');
       const [low, high] = compared!.interval!;
@@ -73,7 +73,7 @@ describe('compare', () => {
   });
 });
 
-/** Returning people with individual habits, on days that differ. */
+/** People who return and have individual habits, on days that differ. */
 const usual: Experiment = {
   days: 10,
   people: [130, 130],
@@ -107,7 +107,7 @@ function experiments(experiment: Experiment, count: number, seed: number) {
   };
 }
 
-describe('compare, in simulated experiments,', () => {
+describe('compare in simulated experiments', () => {
   it.each<[string, Experiment, number]>([
     ['people with habits who return', usual, 2000],
     ['a few people with most of the checks', { ...usual, spread: 1.5 }, 250],
@@ -118,13 +118,13 @@ describe('compare, in simulated experiments,', () => {
     ['a rollout', { ...usual, comes: 1, people: [140, 300], rollout: [false, true] }, 150],
     ['four variants', { ...usual, people: [130, 130, 130, 130], rates: [0.2, 0.2, 0.2, 0.2] }, 250],
     ['a week of very different days', { ...usual, days: 7, dayEffect: 1 }, 250],
-  ])('rarely reports an effect for %s if there is none', (_, experiment, count) => {
+  ])('compare rarely reports an effect in simulated experiments without an effect: %s', (_, experiment, count) => {
     const { found, covered } = experiments(experiment, count, 20);
     expect(found).toBeLessThanOrEqual(0.05);
     expect(covered).toBeGreaterThanOrEqual(0.93);
   });
 
-  it('finds an effect, with its size in the interval', () => {
+  it('compare finds a real effect, and the interval contains its size', () => {
     const effect = { ...usual, alike: 0.1, dayEffect: 0.1, people: [800, 800], rates: [0.2, 0.3] };
     const { found, covered } = experiments(effect, 150, 21);
     expect(found).toBeGreaterThanOrEqual(0.8);

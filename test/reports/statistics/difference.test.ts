@@ -8,7 +8,7 @@ import {
 } from '../../../src/reports/statistics/difference.ts';
 import { createDraws } from './draws.ts';
 
-/** Enough people to make their variance negligible. */
+/** So many people that the variance between them is negligible. */
 const crowd = 1e15;
 
 const days = fc
@@ -19,13 +19,13 @@ const days = fc
   .map((list) => list.map(({ checks, share }) => ({ checks, events: Math.round(checks * share) })));
 
 describe('estimateDifference', () => {
-  // Student's data of 1908 on sleep, with the paired t-test that R computes for it.
+  // Student's data of 1908 about sleep, and the result of R's paired t-test for it.
   const slept = [
     [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2],
     [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
   ].map((hours) => ({ days: hours.map((hour) => ({ events: hour + 50, checks: 100 })), users: crowd }));
 
-  it('equals the paired t-test if all days have equal numbers of checks', () => {
+  it('estimateDifference equals the paired t-test if all days have equal numbers of checks', () => {
     const difference = estimateDifference(slept[1]!, slept[0]!);
     expect(difference.value * 100).toBeCloseTo(1.58, 6);
     expect(difference.value / difference.standardError).toBeCloseTo(4.0621, 4);
@@ -36,8 +36,8 @@ describe('estimateDifference', () => {
     expect(high * 100).toBeCloseTo(2.4598858, 5);
   });
 
-  it('returns 0 if the rates of each day are equal, even if the split changes', () => {
-    // One side receives more of the checks as days get better, so the ratios of the sums differ.
+  it('estimateDifference returns 0 if both sides have equal rates on each day, even if the split changes', () => {
+    // One side gets a growing part of the checks while rates rise, so its rate over all days is higher.
     const one = Array.from({ length: 7 }, (_, day) => ({ checks: 100 * 2 ** day, events: 5 * (day + 1) * 2 ** day }));
     const other = one.map(({ events, checks }) => ({ checks: 100, events: (events / checks) * 100 }));
     const sides = [one, other].map((days) => ({ days, users: crowd }));
@@ -45,7 +45,7 @@ describe('estimateDifference', () => {
     expect(estimateDifference(sides[0]!, sides[1]!).value).toBeCloseTo(0, 12);
   });
 
-  it('changes its sign if the sides are swapped', () => {
+  it('estimateDifference changes its sign if the sides are swapped', () => {
     fc.assert(
       fc.property(days, days, (a, b) => {
         const length = Math.min(a.length, b.length);
@@ -59,18 +59,18 @@ describe('estimateDifference', () => {
     );
   });
 
-  it('returns a less certain result for fewer people', () => {
+  it('estimateDifference has a larger standard error for fewer people', () => {
     const at = (users: number) => estimateDifference({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
     expect(at(100)).toBeGreaterThan(at(1000));
     expect(at(1000)).toBeGreaterThan(at(crowd));
   });
 
-  it('returns 0 for two sides whose rates are exactly 1', () => {
+  it('estimateDifference returns 0 for two sides whose rates are exactly 1', () => {
     const always = { days: Array.from({ length: 7 }, () => ({ events: 5, checks: 5 })), users: 100 };
     expect(computePValue(estimateDifference(always, always))).toBe(1);
   });
 
-  it.each([7, 14, 28])('rarely finds a difference significant that exists only between %i days', (count) => {
+  it.each([7, 14, 28])('estimateDifference rarely finds a difference over %i days if only the days differ', (count) => {
     const draws = createDraws(22);
     const side = () => ({
       users: crowd,
@@ -86,7 +86,7 @@ describe('estimateDifference', () => {
   });
 });
 
-it('the rate of equal days has the variance of its people', () => {
+it('estimateRate has the variance between people if all days are equal', () => {
   const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
   const { value, standardError } = estimateRate({ days: alike, users: 200 });
   expect(value).toBeCloseTo(0.2, 12);

@@ -5,7 +5,7 @@ import { criticalValue, twoSidedTail, upperTail } from '../../../src/reports/sta
 
 describe("Student's t distribution", () => {
   it.each([
-    // NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, two-sided.
+    // Two-sided values from the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
     [1, 0.05, 12.706],
     [1, 0.01, 63.657],
     [2, 0.05, 4.303],
@@ -19,16 +19,16 @@ describe("Student's t distribution", () => {
     [30, 0.002, 3.385],
     [100, 0.05, 1.984],
     [100, 0.2, 1.29],
-  ])('has the tabled probability with %i degrees of freedom at %f', (degreesOfFreedom, alpha, value) => {
+  ])('criticalValue for %i degrees of freedom at %f equals the printed table', (degreesOfFreedom, alpha, value) => {
     expect(Math.abs(criticalValue(alpha, degreesOfFreedom) - value)).toBeLessThan(0.0006);
   });
 
-  it('equals the Cauchy distribution if it has one degree of freedom, including in the tails', () => {
+  it("Student's t distribution with one degree of freedom equals the Cauchy distribution, even in the tails", () => {
     for (const t of [0.001, 0.5, 1, 3, 1e3, 1e6])
       expect(twoSidedTail(t, 1)).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(t), 12);
   });
 
-  it('finds the critical value of a probability', () => {
+  it('criticalValue finds the critical value of a probability', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 1e-12, max: 0.999, noNaN: true }),
@@ -44,7 +44,7 @@ describe("Student's t distribution", () => {
 
 describe('the χ² distribution', () => {
   it.each([
-    // NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.4.
+    // Values from the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.4.
     [1, 3.841, 0.05],
     [1, 10.828, 0.001],
     [2, 5.991, 0.05],
@@ -53,22 +53,22 @@ describe('the χ² distribution', () => {
     [10, 29.588, 0.001],
     [63, 103.442, 0.001],
     [100, 124.342, 0.05],
-  ])('has the tabled probability with %i degrees of freedom at %f', (degreesOfFreedom, x, p) => {
+  ])('the χ² distribution for %i degrees of freedom at %f equals the printed table', (degreesOfFreedom, x, p) => {
     expect(Math.abs(upperTail(x, degreesOfFreedom) / p - 1)).toBeLessThan(0.001);
   });
 
-  it('equals the exponential distribution if it has two degrees of freedom', () => {
+  it('the χ² distribution with two degrees of freedom equals the exponential distribution', () => {
     for (const x of [0, 0.1, 2, 3.9, 4.1, 50, 300]) expect(upperTail(x, 2) / Math.exp(-x / 2)).toBeCloseTo(1, 12);
   });
 });
 
 describe("Holm's method", () => {
-  it('adjusts the p-values of the published example', () => {
+  it("Holm's method adjusts the p-values of the published example", () => {
     const adjusted = adjustByHolm([0.01, 0.04, 0.03, 0.005]);
     for (const [index, p] of [0.03, 0.06, 0.06, 0.02].entries()) expect(adjusted[index]).toBeCloseTo(p, 12);
   });
 
-  it('never lowers a p-value, never exceeds the p-value of Bonferroni, and keeps the order of p-values', () => {
+  it("Holm's method keeps the order of p-values, never lowers one, and never exceeds Bonferroni's p-value", () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (pValues) => {
         const adjusted = adjustByHolm(pValues);

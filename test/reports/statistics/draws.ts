@@ -1,6 +1,6 @@
 import { seededRandom } from '../../support/random.ts';
 
-/** Reproducible draws from distributions. */
+/** Reproducible random numbers from several distributions. */
 export interface Draws {
   /** Returns a number from 0 to 1, excluding 1. */
   uniform(): number;
@@ -10,10 +10,10 @@ export interface Draws {
   binomial(count: number, probability: number): number;
 }
 
-/** Number of trials above which the normal distribution approximates the binomial one. */
+/** For more trials than this, the normal distribution approximates the binomial distribution. */
 const many = 30;
 
-/** Creates a source of draws. */
+/** Creates a random number generator. */
 export function createDraws(seed: number): Draws {
   const uniform = seededRandom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
@@ -43,7 +43,7 @@ export function createDraws(seed: number): Draws {
   };
 }
 
-/** Draws a gamma variable (Marsaglia and Tsang, 2000). */
+/** Draws a number from a gamma distribution (Marsaglia and Tsang, 2000). */
 function gamma(shape: number, uniform: () => number, normal: () => number): number {
   if (shape < 1) return gamma(shape + 1, uniform, normal) * uniform() ** (1 / shape);
   const d = shape - 1 / 3;

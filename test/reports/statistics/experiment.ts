@@ -5,19 +5,19 @@ import type { Draws } from './draws.ts';
 /** A simulated experiment. */
 export interface Experiment {
   readonly days: number;
-  /** Numbers of people by variant. */
+  /** Number of people of each variant. */
   readonly people: readonly number[];
-  /** Events per check, by variant. */
+  /** Events per check of each variant. */
   readonly rates: readonly number[];
-  /** Correlation of the checks of one person: 0 if independent, 1 if a person always or never causes an event. */
+  /** Correlation of a person's checks: 0 if they are independent, 1 if a person always or never causes an event. */
   readonly alike: number;
-  /** Spread of the activity of people: standard deviation of the logarithm. */
+  /** Standard deviation of the logarithm of people's activity. */
   readonly spread: number;
   /** Probability that a person is active on a day. */
   readonly comes: number;
-  /** Spread of the days: standard deviation of the logit. */
+  /** Standard deviation of the logit of the rate between days. */
   readonly dayEffect: number;
-  /** True for variants that reach their people gradually; other variants reach them from the first day. */
+  /** True for variants that people get gradually. Other variants have all of their people from the first day. */
   readonly rollout?: readonly boolean[];
 }
 
@@ -38,11 +38,11 @@ export function run(experiment: Experiment, draws: Draws): SimulatedVariant[] {
 }
 
 export interface SimulatedVariant extends Variant {
-  /** Numbers of people by the day of their first check. */
+  /** Number of people whose first check was on each day. */
   readonly arrivals: readonly number[];
 }
 
-/** Returns the counts after some days. */
+/** Returns the counts of a variant after some days. */
 export function after({ days, arrivals, ...rest }: SimulatedVariant, count: number): Variant {
   return { ...rest, days: days.slice(0, count), users: sum(arrivals.slice(0, count)) };
 }
@@ -51,7 +51,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** Adds a person. @returns the day of the first check, if there is one */
+/** Adds the checks of a person. @returns the day of the first check, if any */
 function addPerson(
   { days: length, rates, alike, spread, comes, rollout }: Experiment,
   variant: number,

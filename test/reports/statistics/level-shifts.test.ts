@@ -11,11 +11,11 @@ interface Traffic {
   /** Expected share of the first variant on a day. */
   readonly share: (day: number) => number;
   readonly checks: number;
-  /** Standard deviation of the share from day to day, in addition to chance. */
+  /** Standard deviation of the share between days, in addition to random variation. */
   readonly wobble?: number;
 }
 
-/** Draws the shares of two variants. */
+/** Draws random shares of two variants. */
 function shares({ draws, share, checks, wobble = 0 }: Traffic) {
   const sums = Float64Array.from({ length: days }, (_, day) =>
     Math.round(checks * (day % 7 > 4 ? 0.4 : 1) * (0.9 + 0.2 * draws.uniform())),
@@ -36,7 +36,7 @@ test('levelShifts reports no shift in 3 000 features whose shares only vary by c
     const wobble = 0.04 * draws.uniform();
     reported += levelShifts(shares({ draws, share: () => mean, checks, wobble })).length;
   }
-  // 360 000 comparisons at a level of one in a million: fewer than one is expected.
+  // These are 360 000 comparisons at a level of one in a million, so less than one false shift is expected.
   expect(reported).toBeLessThanOrEqual(1);
 });
 
@@ -46,7 +46,7 @@ test('levelShifts reports no shift for a share that differs at weekends', () => 
   expect(levelShifts(shares({ draws, share, checks: 10_000, wobble: 0.01 }))).toEqual([]);
 });
 
-test('levelShifts finds a planted change of 15 points or more on its day', () => {
+test('levelShifts finds a change of 15 points or more on the day when it happens', () => {
   const planted = fc.record({
     seed: fc.nat(),
     day: fc.integer({ min: 14, max: days - 3 }),
@@ -66,7 +66,7 @@ test('levelShifts finds a planted change of 15 points or more on its day', () =>
   );
 });
 
-test('levelShifts dates a change at noon to its day, with the levels before and after it', () => {
+test('levelShifts assigns a change at noon to its day, and returns the levels before and after it', () => {
   const share = (day: number) => (day < 30 ? 0.1 : day === 30 ? 0.3 : 0.5);
   const [shift, ...more] = levelShifts(shares({ draws: createDraws(3), share, checks: 50_000 }));
   expect(shift!.day).toBe(30);
@@ -75,7 +75,7 @@ test('levelShifts dates a change at noon to its day, with the levels before and 
   expect(more).toEqual([]);
 });
 
-test('later days do not change the shifts that are found', () => {
+test('levelShifts finds the same shifts if later days are added', () => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 20, max: days }), (seed, known) => {
       const draws = createDraws(seed);
@@ -99,12 +99,12 @@ test('levelShifts reports each step of a rollout', () => {
   expect(found.map(({ day }) => day)).toEqual([20, 40]);
 });
 
-test('levelShifts compares no days with few checks', () => {
+test('levelShifts does not compare days with few checks', () => {
   const share = (day: number) => (day < 30 ? 0 : 1);
   expect(levelShifts(shares({ draws: createDraws(6), share, checks: 50 }))).toEqual([]);
 });
 
-test('hourOfMove finds the hour of a change in the counts of its day', () => {
+test('hourOfMove finds the hour of a change from the hourly counts of its day', () => {
   const planted = fc.record({
     seed: fc.nat(),
     hour: fc.integer({ min: 0, max: 23 }),
@@ -123,7 +123,7 @@ test('hourOfMove finds the hour of a change in the counts of its day', () => {
   );
 });
 
-test('hourOfMove returns no hour if only the day is known', () => {
+test('hourOfMove returns 0 if there are only daily counts', () => {
   const hours = Array.from({ length: 24 }, (_, hour) => (hour === 0 ? { sum: 1000, part: 300 } : { sum: 0, part: 0 }));
   expect(hourOfMove(hours, 0.2, 0.6)).toBe(0);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysUntil, detectable, type Traffic, usersIn } from '../../../src/reports/statistics/power.ts';
 
-/** Returns traffic with so many checks that only people matter, each of whom counts as half an observation. */
+/** Returns traffic with so many checks that only people count, each of them as half an observation. */
 const people = (each: number, rate: number): Traffic => ({
   rate,
   checks: 1e12,
@@ -11,17 +11,17 @@ const people = (each: number, rate: number): Traffic => ({
 });
 
 describe('the detectable difference', () => {
-  // Sample sizes of two groups by the usual formula with equal variances: 2 · (1.96 + 0.8416)² · p(1−p) / δ².
+  // Sample sizes of two groups by the textbook formula with equal variances: 2 · (1.96 + 0.8416)² · p(1−p) / δ².
   it.each([
     [0.5, 0.05, 1570],
     [0.2, 0.02, 6280],
     [0.1, 0.01, 14128],
     [0.05, 0.005, 29827],
-  ])('equals the textbook value: rate %f, effect %f, sample size %d', (rate, difference, each) => {
+  ])('detectable equals the textbook formula: rate %f, effect %f, sample size %d', (rate, difference, each) => {
     expect(detectable(people(each, rate), 1000, 0.05)).toBeCloseTo(difference, 3);
   });
 
-  it('falls with time and traffic, and grows with the number of comparisons', () => {
+  it('the detectable difference falls with time and traffic, and grows with the number of comparisons', () => {
     const traffic = fc.record({
       rate: fc.double({ min: 0.01, max: 0.99, noNaN: true }),
       checks: fc.integer({ min: 100, max: 100_000 }),
@@ -47,7 +47,7 @@ describe('the detectable difference', () => {
     );
   });
 
-  it('daysUntil returns the first day on which a difference is detectable, or no day', () => {
+  it('daysUntil returns the number of days until a difference is detectable, or undefined', () => {
     const traffic: Traffic = {
       rate: 0.2,
       checks: 5000,
@@ -71,7 +71,7 @@ describe('the detectable difference', () => {
   });
 });
 
-it('estimates users between and beyond the known spans by a power law', () => {
+it('usersIn estimates users between and beyond the known numbers of days by a power law', () => {
   const known = [
     [1, 100],
     [4, 200],

@@ -7,7 +7,7 @@ import { createDraws } from './draws.ts';
 const share = fc.record({ users: fc.integer({ min: 1, max: 10_000 }), weight: fc.integer({ min: 1, max: 9 }) });
 
 describe('sampleRatioP', () => {
-  it("equals Pearson's test for exact counts", () => {
+  it("sampleRatioP equals Pearson's test for exact counts", () => {
     fc.assert(
       fc.property(fc.array(share, { minLength: 2, maxLength: 6 }), (shares) => {
         const all = shares.reduce((sum, { users }) => sum + users, 0);
@@ -27,13 +27,13 @@ describe('sampleRatioP', () => {
     ['much more on one side', 5400, 4600, true],
     ['a deviation of a million that the error of the sketches explains', 504_000, 496_000, false],
     ['a deviation that the error of the sketches does not explain', 520_000, 480_000, true],
-  ])('tests %s with the error of the sketches', (_, one, other, mismatch) => {
+  ])('sampleRatioP includes the error of the sketches in the test of %s', (_, one, other, mismatch) => {
     const shares = [one, other].map((users) => ({ users, weight: 1 }));
     expect(sampleRatioP(shares, 0.006) < 0.001).toBe(mismatch);
   });
 
   it.each([10_000, 1_000_000])(
-    'almost never finds a mismatch of %i people assigned by the weights, despite the sketches',
+    'sampleRatioP almost never finds a mismatch if %i people are assigned by the weights',
     (people) => {
       const draws = createDraws(3);
       const sketched = (users: number) => Math.round(users * (1 + 0.00575 * draws.normal()));

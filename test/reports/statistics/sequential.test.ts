@@ -6,7 +6,7 @@ import { createDraws, type Draws } from './draws.ts';
 import { after, type Experiment, run } from './experiment.ts';
 
 describe('boundary', () => {
-  it('equals the published formula, and is smallest near the planned end', () => {
+  it('boundary equals the published formula, and is lowest near the planned end', () => {
     const r = 5.9915 + Math.log(6.9915);
     expect(boundary(0.05, 1)).toBeCloseTo(Math.sqrt((1 + 1 / r) * (Math.log(1 + r) + 5.9915)), 4);
     const values = [0.1, 0.25, 0.5, 1, 2, 4].map((progress) => boundary(0.05, progress));
@@ -14,7 +14,7 @@ describe('boundary', () => {
     expect(boundary(0.05, 1)).toBeGreaterThan(1.96);
   });
 
-  it('grows with the confidence, and the interval contains the estimate', () => {
+  it('boundary grows with the confidence, and the sequential interval contains the estimate', () => {
     const part = fc.double({ min: 0.01, max: 3, noNaN: true });
     const level = fc.double({ min: 0.001, max: 0.1, noNaN: true });
     fc.assert(
@@ -29,7 +29,7 @@ describe('boundary', () => {
     );
   });
 
-  it('limits a random walk that is checked after every step, with rare exceptions', () => {
+  it('boundary limits a random walk that is checked after every step, with rare exceptions', () => {
     const draws = createDraws(7);
     const walks = 1000;
     const exceeded = Array.from({ length: walks }, () => isExceeded(draws, 200)).filter(Boolean).length;
@@ -47,7 +47,7 @@ function isExceeded(draws: Draws, steps: number): boolean {
   return false;
 }
 
-/** Returning people with individual habits, on days that differ. */
+/** People who return and have individual habits, on days that differ. */
 const usual: Experiment = {
   days: 21,
   people: [130, 130],
@@ -60,8 +60,8 @@ const usual: Experiment = {
 const planned = 14;
 
 /**
- * Returns the share of experiments that find an effect on any day, and the share whose intervals contain the true
- * effect on every day.
+ * Reads experiments on every day. Returns the share that finds an effect on some day, and the share whose intervals
+ * always contain the true effect.
  */
 function looks(experiment: Experiment, count: number, seed: number) {
   const draws = createDraws(seed);
@@ -84,17 +84,17 @@ function looks(experiment: Experiment, count: number, seed: number) {
   return { found: share('found'), covered: share('covered') };
 }
 
-describe('sequentialInterval, read every day for three weeks of simulated experiments,', () => {
+describe('sequentialInterval in simulated experiments of three weeks', () => {
   it.each<[string, Experiment, number]>([
     ['people with habits who return', usual, 500],
     ['people who return every day', { ...usual, comes: 1, people: [120, 120] }, 200],
     ['people who come once', { ...usual, alike: 0, comes: 0.08, people: [300, 300] }, 200],
     ['very different days', { ...usual, dayEffect: 1 }, 200],
-  ])('rarely finds an effect for %s if there is none', (_, experiment, count) => {
+  ])('sequentialInterval, read every day, rarely finds an effect for %s without one', (_, experiment, count) => {
     expect(looks(experiment, count, 30).found).toBeLessThanOrEqual(alpha);
   });
 
-  it('finds a large effect, with its size in all intervals', () => {
+  it('sequentialInterval finds a large effect, and every interval contains its size', () => {
     const effect = { ...usual, alike: 0.1, dayEffect: 0.1, people: [1200, 1200], rates: [0.2, 0.35] };
     const { found, covered } = looks(effect, 40, 31);
     expect(found).toBeGreaterThanOrEqual(0.8);

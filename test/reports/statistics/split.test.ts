@@ -11,16 +11,16 @@ describe('checkUsers', () => {
     ['a split as intended', sides(['on', 5020, 1], ['off', 4980, 1]), 'ok'],
     ['a split far from intended', sides(['on', 6000, 1], ['off', 4000, 1]), 'off'],
     ['a split of few users', sides(['on', 60, 1], ['off', 20, 1]), 'unknown'],
-    ['a split with too few users expected of a variant', sides(['on', 2, 1], ['off', 300, 199]), 'unknown'],
+    ['a split with too few expected users of a variant', sides(['on', 2, 1], ['off', 300, 199]), 'unknown'],
     ['a split of many users, with a negligible deviation', sides(['on', 50_600_000, 1], ['off', 49_400_000, 1]), 'ok'],
     ['a split with a small variant that is half as large again', sides(['on', 15_000, 1], ['off', 985_000, 99]), 'off'],
     ['a finished rollout with some users who have not reloaded', sides(['on', 9950, 1], ['off', 50, 0]), 'ok'],
     ['a finished rollout that does not reach everyone', sides(['on', 9000, 1], ['off', 1000, 0]), 'off'],
-  ])('returns the state of %s', (_, given, state) => {
+  ])('checkUsers returns the state of %s', (_, given, state) => {
     expect(checkUsers(given, sketchError).state).toBe(state);
   });
 
-  it('reports a deviation for at most about 1 of 1000 correct assignments, whatever the number of users', () => {
+  it('checkUsers finds a deviation in at most about 1 of 1000 correct splits, for any number of users', () => {
     let off = 0;
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 1_000_000 }), fc.double({ min: -2, max: 2, noNaN: true }), (users, z) => {
@@ -32,7 +32,7 @@ describe('checkUsers', () => {
     expect(off).toBe(0);
   });
 
-  it('returns shares that add up to 1, of intended and other variants', () => {
+  it('checkUsers returns intended and actual shares that add up to 1', () => {
     const count = fc.nat({ max: 10_000 });
     fc.assert(
       fc.property(fc.array(fc.tuple(count, count), { minLength: 1, maxLength: 6 }), (each) => {

@@ -13,7 +13,7 @@ export interface Case {
   readonly headers: Readonly<Record<string, string>>;
   /** The body, with the keys of the examples in place of real keys. */
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** The precondition of the case: the rate is used up, or too much data is waiting. */
+  /** Precondition of the case: `limited` if the rate is exceeded, `flooded` if too much data is waiting. */
   readonly while?: 'limited' | 'flooded';
 }
 
@@ -100,7 +100,7 @@ export const cases: readonly Case[] = [
   ]),
 ];
 
-/** Codes without a case here, because a case would need a failing disk. The tests in test/faults cover these codes. */
+/** Codes that have no case here, because a case would need a failing disk. The tests in test/faults cover them. */
 export const withoutCase: readonly RefusalCode[] = ['store_unavailable'];
 
 /** A telemetry packet. */

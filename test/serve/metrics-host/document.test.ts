@@ -54,13 +54,13 @@ const kinds: readonly Kind[] = [
 ];
 
 describe('the OpenAPI document', () => {
-  test('the document is valid OpenAPI 3.1', async () => {
+  test('the document of the metrics host is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
   });
 
-  test('the document has every route of the host, and no other route', () => {
+  test('the document of the metrics host has every route of the host, and no other route', () => {
     const groups: Group[] = [...metricsHost({ maxBody: 1, maxReport: 1 }), metricsDocument, health];
     const endpoints = groups
       .filter((group) => group !== grpcWeb && group !== otlpEndpoints)
@@ -69,17 +69,17 @@ describe('the OpenAPI document', () => {
     expect([...operations.keys()].sort()).toEqual(names.sort());
   });
 
-  test('the document names the server and the body limit of its deployment', () => {
+  test('the document of the metrics host has the server URL and the body limit of its deployment', () => {
     const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234, maxReport: 5678 });
     expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
     expect(JSON.stringify(made)).toContain('1234 bytes, and 5678 for reports');
   });
 
-  test('the document has no dangling references', () => {
+  test('the document of the metrics host has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('the document states the credential of every operation', () => {
+  test('the document of the metrics host states the credential of every operation', () => {
     for (const [name, { security }] of operations) expect(security, name).toBeDefined();
   });
 });
@@ -87,7 +87,7 @@ describe('the OpenAPI document', () => {
 describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
   const requests = operations.get(operation)!.requestBody!.content;
 
-  test('the schema and the checkers accept the examples of the schema', () => {
+  test('a schema of a request and the checks of the service accept the examples of the schema', () => {
     const examples = Object.values(requests).flatMap(({ examples = {} }) => Object.values(examples));
     expect(examples.length).toBeGreaterThan(1);
     for (const { summary, value } of examples) {
@@ -97,18 +97,21 @@ describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
     }
   });
 
-  test.each(good)('the schema accepts what the service accepts: $name', (request) => {
+  test.each(good)('the schema accepts a request that the service accepts: $name', (request) => {
     expect(conforms(schema, parseJson(request))).toBe(true);
   });
 
   const misshapen = bad.filter(({ code }) => ofShape.test(code)).filter(({ name }) => !beyondSchemas.test(name));
-  test.each(misshapen)('the schema refuses what the service refuses: $name', (request) => {
+  test.each(misshapen)('the schema refuses a request that the service refuses: $name', (request) => {
     expect(conforms(schema, parseJson(request))).toBe(false);
   });
 
-  test.each(bad)('the document lists status $status and code $code: $name', ({ status, code }) => {
-    expect(listProblems(operation).get(code)).toMatchObject({ status, code });
-  });
+  test.each(bad)(
+    'the document lists the status $status and the code $code for a refused request: $name',
+    ({ status, code }) => {
+      expect(listProblems(operation).get(code)).toMatchObject({ status, code });
+    },
+  );
 });
 
 describe('Mint', () => {
@@ -134,7 +137,7 @@ describe('Mint', () => {
     { identity: 'a', claims: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`n${n}`, n])) },
   ];
 
-  test('the schema and the checker accept the examples of the schema', () => {
+  test('the schema Mint and the check of the service accept the examples of the schema', () => {
     const { examples = {} } = operations.get('POST /api/frontend/identities')!.requestBody!.content[
       'application/json'
     ]!;
@@ -144,19 +147,22 @@ describe('Mint', () => {
     }
   });
 
-  test.each(none.map((value) => [value]))('the schema refuses what the service refuses: %j', (value) => {
-    expect(() => checkMint(value)).toThrow(Refusal);
-    expect(conforms('Mint', value)).toBe(false);
-  });
+  test.each(none.map((value) => [value]))(
+    'the schema Mint and the service refuse the request for an instance id %j',
+    (value) => {
+      expect(() => checkMint(value)).toThrow(Refusal);
+      expect(conforms('Mint', value)).toBe(false);
+    },
+  );
 });
 
-test('every example of a response has the documented shape', () => {
+test('every example of a response of the metrics host has the documented shape', () => {
   const { wrong, seen } = checkExamples(document);
   expect(wrong).toEqual([]);
   expect(seen).toBeGreaterThan(40);
 });
 
-test('no application has the keys of the examples', () => {
+test('the document of the metrics host has only the known keys of examples', () => {
   const keys = JSON.stringify(openapi).match(/fm_(fe|mo|be|in)_\w+/g) ?? [];
   const known: readonly string[] = Object.values(exampleKeys);
   expect(keys.filter((key) => !known.includes(key))).toEqual([]);
@@ -165,7 +171,7 @@ test('no application has the keys of the examples', () => {
 /** Refusals that a schema can express. The others are about bytes and headers, or about stored records. */
 const ofShape = /^invalid_(body|name|time)/;
 
-/** Violations that no JSON Schema describes: lengths in bytes, lone surrogates. */
+/** Names of violations that JSON Schema cannot describe: lengths in bytes, lone surrogates. */
 const beyondSchemas = /260 bytes|half a character/;
 
 const fills: Fills = {
@@ -178,7 +184,7 @@ const fills: Fills = {
   ...timeFills(Date.UTC(2026, 0, 31, 12)),
 };
 
-/** The JSON value of a fixture, as `JSON.parse` reads it. */
+/** Returns the JSON value of a fixture, as `JSON.parse` would return it. */
 function parseJson({ gzip: _, ...request }: PacketRequest): unknown {
   return JSON.parse(new TextDecoder().decode(bodyOf(request, fills)));
 }

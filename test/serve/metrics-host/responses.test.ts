@@ -12,7 +12,7 @@ type World = NonNullable<Case['while']> | 'usual';
 const settings: Readonly<Record<World, LocalOptions>> = {
   usual: {},
   limited: { args: ['--rate', '1', '--burst', '1'], clock: { now: () => Date.now(), monotonic: () => 0 } },
-  // One packet fills the queue, and stays there for the delay of its commit.
+  // One packet fills the queue, and remains in the queue for the delay of its commit.
   flooded: {
     args: ['--queue-high-packets', '1', '--queue-low-packets', '0', '--batch-packets', '1', '--commit-delay', '200'],
   },
@@ -89,7 +89,7 @@ function documentedHeaders({ operation, status }: Case): string[] {
 }
 
 describe('the service responds as documented', () => {
-  test.each(cases)('$operation responds with $status $code', async (one) => {
+  test.each(cases)('the service responds to $operation with $status $code as documented', async (one) => {
     const response = await sendCase(one);
     expect(response.status).toBe(one.status);
     const sentHeaders = [...response.headers.keys()].filter((name) => promised.test(name));
@@ -109,7 +109,7 @@ describe('the service responds as documented', () => {
     if (one.code !== undefined) expect(JSON.parse(text)).toEqual(listProblems(one.operation).get(one.code));
   });
 
-  test('each documented status and code has a case', () => {
+  test('each documented status and code of the metrics host has a test case', () => {
     const missing = [...operations.keys()].flatMap((operation) => {
       const own = cases.filter((one) => one.operation === operation);
       const statuses = listStatuses(operation).filter((status) => !own.some((one) => one.status === status));
@@ -148,15 +148,18 @@ const samples: readonly Sample[] = [...operations].flatMap(
 );
 
 describe('the examples of the document', () => {
-  test.each(samples)('$operation gives the documented response to $name', async ({ status, expected, ...sample }) => {
-    const response = await send(shops.get('usual')!, sample);
-    expect(response.status).toBe(status);
-    const text = await response.text();
-    if (expected === undefined) expect(text).toBe('');
-    else expect(JSON.parse(text)).toEqual({ ...(expected as object), ...matchInstance(text) });
-  });
+  test.each(samples)(
+    'the service responds to $operation with the documented example: $name',
+    async ({ status, expected, ...sample }) => {
+      const response = await send(shops.get('usual')!, sample);
+      expect(response.status).toBe(status);
+      const text = await response.text();
+      if (expected === undefined) expect(text).toBe('');
+      else expect(JSON.parse(text)).toEqual({ ...(expected as object), ...matchInstance(text) });
+    },
+  );
 
-  test.each(samples)('$operation accepts a compressed request: $name', async (sample) => {
+  test.each(samples)('the service accepts a compressed request to $operation: $name', async (sample) => {
     const headers = { ...sample.headers, 'content-encoding': 'gzip' };
     const shop = shops.get('usual')!;
     const body = gzipSync(shop.fill(String(sample.body))) as Uint8Array<ArrayBuffer>;
@@ -164,7 +167,7 @@ describe('the examples of the document', () => {
   });
 });
 
-/** Every request for an id returns a new id. */
+/** Returns a matcher for the instance id of a response, because every request for an id returns another id. */
 function matchInstance(text: string): object {
   const { instanceId } = JSON.parse(text) as { instanceId?: string };
   return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) };
@@ -174,7 +177,7 @@ describe('GET /swagger/v2/swagger.json', () => {
   const get = (headers: Record<string, string> = {}, service = shops.get('usual')!.service) =>
     fetch(`http://${service.http}/swagger/v2/swagger.json`, { headers });
 
-  test('returns the document for pages of any origin, and names the listener as the server', async () => {
+  test('swagger.json is readable by pages of any origin, and its server is the URL of the listener', async () => {
     const response = await get({ origin: 'https://docs.example' });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -182,7 +185,7 @@ describe('GET /swagger/v2/swagger.json', () => {
     expect(await response.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
   });
 
-  test('the document names the public URL as its server if a public URL is set', async () => {
+  test('the server in swagger.json is the public URL if a public URL is set', async () => {
     const service = await startLocal({ args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'] });
     const document = (await (await get({}, service)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://in.example/flags' }]);
@@ -190,7 +193,7 @@ describe('GET /swagger/v2/swagger.json', () => {
     await service.stop();
   });
 
-  test('the document is not sent again to a client that has cached it', async () => {
+  test('a client that has cached swagger.json gets 304 without the document', async () => {
     const etag = (await get()).headers.get('etag')!;
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
       const response = await get({ 'if-none-match': tag });

@@ -5,7 +5,7 @@ import protobuf from 'protobufjs';
 
 const protos = join(import.meta.dirname, '../../fixtures/opentelemetry-proto');
 
-/** The messages of the published proto files, in their JSON form. */
+/** Loads a message type of the published proto files. */
 function loadType(file: string, name: string): protobuf.Type {
   const root = new protobuf.Root();
   root.resolvePath = (_, target) => join(protos, target);
@@ -26,7 +26,7 @@ const types: Readonly<Record<string, protobuf.Type>> = {
 export interface ReceivedMessage {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
+  // biome-ignore lint/suspicious/noExplicitAny: each test expects another type
   readonly message: any;
 }
 
@@ -67,10 +67,10 @@ function metricsIn(scopeMetrics: any[]): ReadonlyMap<string, Metric> {
   );
 }
 
-/** A server that takes OTLP over HTTP, and decodes it. */
+/** A server that receives OTLP over HTTP, and decodes the messages. */
 export class TestCollector {
   readonly received: ReceivedMessage[] = [];
-  /** The status to respond with instead of 200. */
+  /** Status of the responses. */
   status = 200;
   readonly #server: Server;
 
@@ -104,12 +104,12 @@ export class TestCollector {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The messages received at a path. */
+  /** Returns the messages that were received at a path. */
   at(path: string): ReceivedMessage[] {
     return this.received.filter((each) => each.path === path);
   }
 
-  /** The spans of a trace, with ids in hexadecimal. */
+  /** Returns the spans of a trace, with ids in hexadecimal. */
   listSpans(traceId: string): Span[] {
     const all = this.at('/v1/traces')
       .flatMap(({ message }) => message.resourceSpans)
@@ -124,7 +124,7 @@ export class TestCollector {
     return all.filter((span) => span.traceId === traceId);
   }
 
-  /** The received usage of an application, the earliest first. */
+  /** Returns the received usage of an application, earliest first. */
   listUsage(application: string): Usage[] {
     return this.at('/v1/metrics').flatMap(({ headers, message }) =>
       // biome-ignore lint/suspicious/noExplicitAny: decoded messages

@@ -38,7 +38,7 @@ function get(path: string, headers: Record<string, string>): Promise<Response> {
 const spans = (id = traceId) => collector.listSpans(id);
 
 describe('a collector', () => {
-  it('receives the usage of each application, with the sums of the month', async () => {
+  it('a collector receives the usage of each application, with the sums of the month', async () => {
     const access = await token(service.http, service.credentials);
     const id = await createApplication(service.http, access, { name: 'Shop' });
     const { key } = await createKey(service.http, access, id, 'Mobile');
@@ -70,7 +70,7 @@ describe('a collector', () => {
     expect(service.log()).not.toContain(secret);
   });
 
-  it('receives the trace of a caller, and the response names the span', async () => {
+  it('a collector receives the spans of a traced request, whose response contains the id of the span', async () => {
     const sent = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendor=1' };
     const response = await get('/api/v2/applications/app_none/keys', sent);
     expect(response.status).toBe(401);
@@ -98,8 +98,8 @@ describe('a collector', () => {
   it.each([
     ['is not sampled', { traceparent: `00-${traceId}-${parentId}-00` }],
     ['is malformed', { traceparent: `00-${traceId}-zz-01` }],
-    ['is absent, and the sample leaves it out', {}],
-  ])('receives no trace of a request whose traceparent %s', async (_, headers) => {
+    ['is absent, if the request is not sampled', {}],
+  ])('a collector receives no trace of a request whose traceparent %s', async (_, headers) => {
     expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(false);
   });
 
@@ -115,7 +115,7 @@ describe('a collector', () => {
 });
 
 describe('the trace of a request', () => {
-  /** Sends a request of a new trace, and resolves with its spans. */
+  /** Sends a request in a new trace, and resolves with the spans of the trace. */
   async function traced(method: string, path: string, body: object | undefined, childCount: number) {
     const id = randomBytes(16).toString('hex');
     const access = await token(service.http, service.credentials);
@@ -146,7 +146,7 @@ describe('the trace of a request', () => {
     return { access, id, key };
   }
 
-  it('shows the wait of a packet for the commit of its batch', async () => {
+  it('the trace of a packet contains a span for the wait for its commit', async () => {
     const packet = { k: (await ready()).key, e: 'Production', f: { checkout: { on: [1] } } };
     const { server, parts } = await traced('POST', '/api/frontend/telemetry', packet, 1);
     expect(parts).toMatchObject([{ name: 'wait for commit', kind: 'SPAN_KIND_INTERNAL' }]);
@@ -156,18 +156,18 @@ describe('the trace of a request', () => {
   it.each([
     ['the run of a report', 'usage?environment=Production', 'report usage'],
     ['the beginning of an export', 'usage?environment=Production&format=csv', 'begin export usage'],
-  ])('shows %s', async (_, path, name) => {
+  ])('the trace of a request contains a span for %s', async (_, path, name) => {
     const { id } = await ready();
     const { parts } = await traced('GET', `/api/v2/applications/${id}/${path}`, undefined, 1);
     expect(parts).toMatchObject([{ name }]);
   });
 
-  it('shows the wait of a change for its commit', async () => {
+  it('the trace of a change of accounts contains a span for the wait for its commit', async () => {
     const { parts } = await traced('POST', '/api/v2/applications', { name: 'Another' }, 1);
     expect(parts).toMatchObject([{ name: 'wait for commit of accounts' }]);
   });
 
-  it('the trace continues at the receiver of a webhook, which gets a traceparent', async () => {
+  it('a traced webhook delivery sends a traceparent to its receiver', async () => {
     const statuses = [500, 200];
     const receiver = await openReceiver((response) => response.writeHead(statuses.shift() ?? 200).end());
     const { teamId } = service.credentials;
@@ -190,7 +190,7 @@ describe('the trace of a request', () => {
     });
   });
 
-  it('an unsampled trace has no spans, and requests to other services do not continue it', async () => {
+  it('an unsampled request has no spans, and its webhook deliveries contain no traceparent', async () => {
     const receiver = await openReceiver((response) => response.writeHead(204).end());
     const { teamId } = service.credentials;
     const { access } = await ready();
@@ -207,7 +207,7 @@ describe('the trace of a request', () => {
   });
 });
 
-/** The metrics of an application in the last push, by name. */
+/** Returns the metrics of an application in the last push, by name. */
 function findMetrics(id: string): ReadonlyMap<string, Metric> {
   return collector.listUsage(id).at(-1)?.metrics ?? new Map();
 }

@@ -7,7 +7,7 @@ import { isSender } from '../../../src/serve/otlp/usage-push.ts';
 import { createRequest } from '../../auth/fixture.ts';
 
 describe('readHeaders', () => {
-  it('reads NAME: VALUE in each line', () => {
+  it('readHeaders reads NAME: VALUE from each line', () => {
     expect(readHeaders('# a\n\nAuthorization: Bearer a:b\r\nX-Scope:  one two \n')).toEqual({
       authorization: 'Bearer a:b',
       'x-scope': 'one two',
@@ -16,7 +16,7 @@ describe('readHeaders', () => {
   });
 
   it.each(['secret', ': secret', 'a b: secret', 'a: sec\u0001ret', 'a: secré'])(
-    'refuses %j without showing it',
+    'readHeaders refuses the line %j, and its error does not show the line',
     (line) => {
       expect(() => readHeaders(`ok: 1\n${line}`)).toThrow(/^line 2 is not NAME: VALUE$/);
     },
@@ -59,12 +59,12 @@ describe('SampledTraces', () => {
     return { ask, exporter, later: () => (now += 1000) };
   }
 
-  it('samples the configured share of requests', () => {
+  it('the configured share of requests is traced', () => {
     const { ask } = open(4, [0, 0.2, 0.3, 0.6, 0.9, 0.24]);
     expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([true, true, false, false, false, true]);
   });
 
-  it('limits the traces per second, whatever callers request', () => {
+  it('the number of traces per second is limited, whatever callers request', () => {
     const { ask, exporter, later } = open(1);
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     for (let request = 0; request < 150; request += 1) ask({ traceparent });
@@ -73,7 +73,7 @@ describe('SampledTraces', () => {
     expect(ask({ traceparent })).toBeDefined();
   });
 
-  it('records a failure of the service', () => {
+  it('the span of a request records a failure of the service', () => {
     const { ask, exporter } = open(1);
     expect(ask()?.headers?.['traceresponse']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(exporter.getFinishedSpans()[0]).toMatchObject({ name: 'GET /x', status: { code: 2 } });

@@ -19,7 +19,7 @@ function Shop({ products, onReady }: { readonly products: number; readonly onRea
   );
 }
 
-/** Starts Unleash's SDK for React. @returns a function that shows more products, each of which checks each flag */
+/** Starts Unleash's SDK for React. @returns a function that renders more products, each of which checks each flag */
 async function start(config: IConfig): Promise<(times: number) => void> {
   const root = createRoot(document.body.appendChild(document.createElement('main')));
   let shown = 0;

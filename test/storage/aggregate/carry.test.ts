@@ -79,7 +79,7 @@ function read(store: UsageTables, from: number, to: number, grain: Grain, only?:
 }
 
 const round = fc.record({
-  /** Number of minutes that pass first. */
+  /** Number of minutes that pass before the step. */
   pass: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 200 }), fc.nat({ max: 3000 })),
   counted: fc.array(
     fc.record({
@@ -179,7 +179,7 @@ test('counts from layout 1 are read and rolled up like counts of the current lay
   const table = openTable(lmdb, 'counts');
   const encoder = new BlockEncoder(countsCodec);
   const first = Math.floor(start / 1440) * 1440;
-  /** Puts counts as in layout 1, each in one cell: of its minute, or of an hour or a day once it was rolled up. */
+  /** Puts counts in the form of layout 1. Each count is in one cell, whose width is a minute, an hour or a day. */
   const put = (width: BucketWidth, minute: number, checks: number) => {
     const key = blockKey(computeBlock(seriesRef(environment, 0)), encodeBucket(width, minute));
     table.putSync(key, encoder.encode([{ checks, used: 1, viewed: 0 }]));
@@ -238,13 +238,13 @@ test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof no
     ],
   ],
   [
-    'nothing is rolled up from the end on',
+    'nothing after the end of the range is rolled up',
     { from: 0, to: 1501, grain: 'day' },
     { minutes: computePlace(1500) },
     [[d, 0, 2880]],
   ],
   [
-    'nothing is rolled up from the end on, by hour',
+    'hours are requested, and nothing after the end of the range is rolled up',
     { from: 0, to: 61, grain: 'hour' },
     { minutes: computePlace(61) },
     [[h, 0, 120]],

@@ -40,11 +40,11 @@ async function fillStore(environments: readonly number[]): Promise<string[]> {
   return records;
 }
 
-/** Omits records of messages, which name no application. */
+/** Omits records of messages, because they do not contain their application. */
 const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !/^(messages|cumulative) /.test(record));
 
-test.each([1, 3, 1000])('steps of %d remove all data of a deleted application and no other data', async (limit) => {
+test.each([1, 3, 1000])('erasure in steps of %d records removes all data of an application only', async (limit) => {
   const store = temporaryUsage();
   fill(store, [10, 11, 20, 30]);
   erase(store, createDeletion(2, [20], true), limit);
@@ -66,7 +66,7 @@ test('erasing an environment keeps only the people and the ledger of its applica
   expect(dump(store).filter((record) => kept.test(record))).toEqual(both.filter((record) => kept.test(record)));
 });
 
-test('a step removes at most its limit, and returns 0 once nothing is left', async () => {
+test('a deletion step removes at most `limit` records, and returns 0 once nothing is left', async () => {
   const store = temporaryUsage();
   fill(store, [10]);
   const steps = erase(store, createDeletion(1, [10], true), 7);

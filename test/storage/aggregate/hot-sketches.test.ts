@@ -52,10 +52,10 @@ const step = fc.record({
 });
 
 test.each([
-  ['room for all', roomy],
-  ['room for a few sketches', 100_000],
-  ['room for none', 0],
-])('the stored sketches equal the sketches of the committed users, with %s', async (_, limit) => {
+  ['all sketches', roomy],
+  ['a few sketches', 100_000],
+  ['no sketches', 0],
+])('the stored sketches equal the sketches of the committed users, with memory for %s', async (_, limit) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
       const data = temporaryDirectory();
@@ -93,7 +93,7 @@ test.each([
   );
 });
 
-test('a known user causes no put, and a new user causes at most one put', async () => {
+test('adding a known user causes no write, and adding a new user causes at most one write', async () => {
   const store = temporaryUsage();
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {
@@ -108,7 +108,7 @@ test('a known user causes no put, and a new user causes at most one put', async 
   expect(commit(hot, 1099)).toBeGreaterThan(0);
 });
 
-test('users of a failed commit count as new users again', async () => {
+test('users of a failed commit count as new users in a later commit', async () => {
   const store = temporaryUsage();
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };
@@ -129,7 +129,7 @@ test('users of a failed commit count as new users again', async () => {
   expect(puts).toBe(1);
 });
 
-test('memory stays below the limit however many sketches one commit touches', async () => {
+test('the memory of cached sketches is limited, even if one commit changes 2000 sketches', async () => {
   const store = temporaryUsage();
   const limit = 500_000;
   const hot = new HotSketches(store.sketches, limit);

@@ -41,7 +41,7 @@ function read(store: UsageTables): number[][] {
   ]);
 }
 
-test('the first-seen time is from the first report, and the last-seen time is the latest reported time', async () => {
+test('the first-seen time comes from the first report, and the last-seen time is the latest reported time', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   const told: [SeenMinute[], number[][]][] = [
@@ -110,7 +110,7 @@ test('a failed batch or a roll-up does not change the first-seen and last-seen t
   ]);
 });
 
-test('only an imported message moves the first-seen time of its series back', async () => {
+test('only an imported message moves the first-seen time of a series back', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store, 10);
   aggregator.write(
@@ -132,7 +132,7 @@ test('only an imported message moves the first-seen time of its series back', as
   }
   historyBatch.messages.add([1, environment, 0, 0], permanentAt, from, historyBatch.extent);
   const sealed = historyBatch.seal();
-  expect(Buffer.concat(encodeEnvelope(sealed)).readUInt32LE(0)).toBe(3); // Earlier releases refuse it.
+  expect(Buffer.concat(encodeEnvelope(sealed)).readUInt32LE(0)).toBe(3); // Earlier releases refuse version 3.
   aggregator.write(sealed);
   expect(read(store)).toEqual([
     [1, -day, day],

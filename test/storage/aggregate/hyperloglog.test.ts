@@ -46,7 +46,7 @@ describe('HyperLogLog.estimate', () => {
     ['users with consecutive identities', (user: number) => hashIdentity(`user-${user}`)],
     ['users with consecutive reported hashes', (user: number) => hashReported(String(user))],
     ['users with distant reported hashes', (user: number) => hashReported(String(user * 65_536 - 2_147_483_648))],
-  ])('is within 2 %% for up to 300 000 %s', (_, hash) => {
+  ])('the estimate is within 2 %% for up to 300 000 %s', (_, hash) => {
     const sketch = new HyperLogLog();
     let next = 1;
     for (let users = 1; users <= 300_000; users++) {
@@ -79,7 +79,7 @@ describe('HyperLogLog union', () => {
     return encodeSketch(union);
   };
 
-  test('the union equals the sketch of all users exactly', () => {
+  test('a union of sketches is exactly the sketch of all their users', () => {
     fc.assert(
       fc.property(someUsers, someUsers, (a, b) => {
         expect(united(a, b)).toEqual(encodeSketch(createSketch([...a, ...b])));
@@ -88,7 +88,7 @@ describe('HyperLogLog union', () => {
     );
   });
 
-  test('the union does not depend on the order of sketches or on repeated sketches', () => {
+  test('a union does not depend on the order of its sketches, or on repeated sketches', () => {
     fc.assert(
       fc.property(someUsers, someUsers, someUsers, (a, b, c) => {
         const union = united(a, b, c);
@@ -104,7 +104,7 @@ describe('HyperLogLog union', () => {
     );
   });
 
-  test('the union does not change its inputs', () => {
+  test('computing a union does not change the united sketches', () => {
     const few = createSketch([1, 2, 3]);
     const union = new HyperLogLog();
     union.merge(few);
@@ -128,7 +128,7 @@ function textbook(users: readonly number[], chunk: number): Uint8Array {
 }
 
 describe('Chunk', () => {
-  test('a chunk has the registers of the textbook algorithm, in either form', () => {
+  test('a chunk has the registers of the textbook algorithm, whether it holds coupons or registers', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         for (const [chunk, content] of createSketch(users).contents()) {
@@ -149,7 +149,7 @@ describe('Chunk', () => {
     ['the first bit below the coupon’s prefix', 32, 0, 12],
     ['the first bit below the register', 1 << 16, 0, 1],
     ['the last bit of the coupon’s prefix', 64, 0, 11],
-  ])('ranks a hash with %s', (_, high, low, rank) => {
+  ])('a chunk computes the right rank for a hash with %s', (_, high, low, rank) => {
     const sketch = new HyperLogLog();
     sketch.mergeChunk(0, { registers: new Uint8Array(registersPerChunk) });
     sketch.add(high, low);
@@ -157,7 +157,7 @@ describe('Chunk', () => {
     expect(content?.registers?.[0]).toBe(rank);
   });
 
-  test('a chunk reports no change when a known user is added, in either form', () => {
+  test('adding a known user to a chunk reports no change, whether the chunk holds coupons or registers', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         const sketch = createSketch(users);
@@ -172,7 +172,7 @@ describe('Chunk', () => {
     );
   });
 
-  test('a restored chunk equals the stored one, and users can be added to it', () => {
+  test('a restored chunk equals the stored chunk, and users can be added to it', () => {
     const value = Buffer.alloc(769);
     fc.assert(
       fc.property(someUsers, someUsers, (before, after) => {

@@ -26,7 +26,7 @@ const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 5 
 const start = Date.UTC(2026, 0, 31);
 
 interface Event {
-  /** Minutes after `start`. */
+  /** Time of the event in minutes after `start`. */
   readonly minute: number;
   readonly ordinal: number;
   readonly checks: number;
@@ -40,7 +40,7 @@ const event = fc.record({
   value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
 });
 
-/** Adds events that are reported at `now`. A late event goes into the bucket that contains its time at `now`. */
+/** Adds events that are reported at `now`. A late event is added to the bucket that has its time at `now`. */
 function add({ write }: Aggregator, events: readonly Event[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);
@@ -77,7 +77,7 @@ async function reports(store: UsageTables, now: number, query: Record<string, st
   };
 }
 
-/** The totals of a report: data rolled up to days no longer has hours. */
+/** Removes series and steps from a report, because data that was rolled up to days no longer has hours. */
 function withoutSeries(report: unknown): unknown {
   return JSON.parse(JSON.stringify(report), (key, value) => (key === 'series' || key === 'step' ? undefined : value));
 }
@@ -137,12 +137,12 @@ test('measurements are rolled up from minutes to hours and then to days, and old
   expect(widths(store)).toEqual([0, 0, 0]);
 });
 
-test('a step touches at most its limit, and returns 0 once nothing is left', async () => {
+test('an upkeep step does at most `limit` units of work, and returns 0 once nothing is left', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
   const one = stepAt(start + 5 * hourMs, 6);
-  // Ten minute blocks and then one hour block are rolled up, eight for one step; ten are deleted, and ten rolled up.
+  // Rolling up 11 blocks of counts takes 2 units, because 8 blocks take one. Deleting and rolling up 10 blocks take 20.
   expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
 });

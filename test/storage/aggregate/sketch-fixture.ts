@@ -3,10 +3,10 @@ import { HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.ts';
 import { type Hash64, hashIdentity } from '../../../src/storage/aggregate/user-hash.ts';
 import { chunkValueBytes, writeChunk } from '../../../src/storage/lmdb/sketches.ts';
 
-/** The number of the first user outside the crowded chunk. */
+/** The number of the first user that is not in the crowded chunk. */
 const spread = 600;
 
-/** The hash of a made-up user; the first 600 share a chunk, so that a few hundred of them fill it. */
+/** The hash of a fictitious user. The first 600 users share a chunk, and a few hundred users fill it. */
 export function hashUser(number: number): Hash64 {
   const { high, low } = hashIdentity(String(number));
   return number < spread ? { high: ((high & 0x07ffffff) | 0x18000000) >>> 0, low } : { high, low };

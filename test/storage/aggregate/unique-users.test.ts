@@ -34,7 +34,7 @@ function count(store: UsageTables, days: Days, groups: readonly (readonly number
   return finish(countUniqueUsers(new UserUnions(store), 1, days, groups));
 }
 
-test('the counts are the sizes of the unions over the days of the report', async () => {
+test('unique users are the sizes of the unions over the days of the report', async () => {
   const seen: fc.Arbitrary<SeenUsers> = fc.record({
     environment: fc.constantFrom(1, 1, 1, 2),
     ordinal: fc.constantFrom(0, 1, 2, 3),
@@ -68,7 +68,7 @@ test('the counts are the sizes of the unions over the days of the report', async
   );
 });
 
-test('groups beyond one counting step keep their order', async () => {
+test('groups keep their order, even if there are too many groups for one counting step', async () => {
   const store = temporaryUsage();
   const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
   const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);
@@ -82,7 +82,7 @@ test('groups beyond one counting step keep their order', async () => {
   expect(counted.series.size).toBe(600);
 });
 
-test('no series has more users than the total, and the total has at most the sum of its series', async () => {
+test('no series has more users than the environment, which has at most as many as its series together', async () => {
   const property = fc.property(
     fc.array(fc.tuple(fc.nat(1e6), fc.integer({ min: 500, max: 3000 })), { minLength: 2, maxLength: 3 }),
     (parts) => {

@@ -6,8 +6,8 @@ import { type Hash64, hashIdentity, hashReported, murmur3 } from '../../../src/s
 const hex = ({ high, low }: Hash64) => [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
 
 /**
- * Identities and hashes that must never change, because stored sketches depend on them. They come from another
- * MurmurHash3, Python's mmh3.
+ * Identities and hashes that must never change, because stored sketches depend on them. They were computed with another
+ * implementation, mmh3 for Python.
  */
 const identities = [
   ['', 'b2d2ffd8d694a860'],
@@ -47,7 +47,7 @@ it.each([
   expect(hex(murmur3(bytes, bytes.length))).toBe(hash);
 });
 
-it('murmur3 hashes tails of every length, and only the given number of bytes', () => {
+it('murmur3 hashes inputs of every length, and ignores bytes after the given length', () => {
   const bytes = Buffer.from('The quick brown fox jumps over the lazy dog');
   const hashes = Array.from({ length: 35 }, (_, length) => hex(murmur3(bytes, length)));
   expect(new Set(hashes).size).toBe(35);

@@ -56,7 +56,7 @@ function readBlocks(backup: Buffer): Block[] {
   return blocks;
 }
 
-/** A backup of these blocks, with matching digests. */
+/** Creates a backup of these blocks with matching digests. */
 function rehashed(blocks: readonly Block[]): Buffer {
   const chain = new BlockChain();
   const chunks = blocks.flatMap(({ kind, content }) => {
@@ -135,7 +135,7 @@ test('a rehashed backup with a changed store or first page in a block is refused
   );
 });
 
-test('a rehashed backup with a changed kind or length of a block, or a changed end, is refused', async () => {
+test('a rehashed backup with a changed kind or length of a block, or with a changed last block, is refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(255), fc.nat(40), numbers, async (at, kind, length, number) => {
       const blocks = readBlocks(whole);

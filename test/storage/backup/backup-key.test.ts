@@ -24,7 +24,7 @@ function freshTarget(): string {
   return data;
 }
 
-/** The backup with one changed byte of its last page, and all digests recomputed. */
+/** Returns the backup with one changed byte in its last page, and with new digests. */
 function altered(backup: Buffer): Buffer {
   const chain = new BlockChain();
   const chunks: Buffer[] = [magic];
@@ -32,7 +32,7 @@ function altered(backup: Buffer): Buffer {
     const length = backup.readUInt32LE(at + 4);
     const content = Buffer.from(backup.subarray(at + 8, at + 8 + length));
     const kind = backup[at]!;
-    // The end follows the pages. It begins with the page count.
+    // The next block is the end of the backup, so this block has the last page.
     if (backup[at + 8 + length + 32] === 3) content[content.length - 1]! ^= 1;
     const head = encodeHead(kind, length);
     chunks.push(head, content, chain.digest([head, content]));
@@ -72,7 +72,7 @@ test('a MAC is not checked with --skip-mac-check', async () => {
   expect(await readBackup(file, {}, steady, { mayBeUnchecked: true })).toMatchObject({ mac: 'unchecked' });
 });
 
-test('a key file is read, with or without a newline at its end', () => {
+test('a key file is read with or without a newline at its end', () => {
   const file = join(temporaryDirectory(), 'key');
   const mac = new BackupKey(Buffer.from('k'.repeat(32))).computeMac([]);
   for (const text of ['k'.repeat(32), `${'k'.repeat(32)}\n`]) {
@@ -91,6 +91,6 @@ test.each([
   expect(() => readBackupKey(file)).toThrow(`Cannot use --backup-key-file ${file}: ${why}`);
 });
 
-test('an error does not show a key passed in place of its file', () => {
+test('the error for a key that was passed in place of its file does not show the key', () => {
   expect(() => readBackupKey('deadbeef')).toThrow(/^Cannot read --backup-key-file \(ENOENT\)(?!.*deadbeef)/);
 });

@@ -54,7 +54,7 @@ test('a backup contains the state at its start, despite later writes', async () 
   expect((await everythingIn(data)).length).toBeGreaterThan(before.length);
 });
 
-test('a backup with any changed byte, and any truncated backup, is refused by name', async () => {
+test('a backup with any changed byte, or a truncated backup, is refused with the name of its file', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const altered = join(dirname(file), 'altered');
@@ -75,7 +75,7 @@ test('a backup with any changed byte, and any truncated backup, is refused by na
   );
 });
 
-test('a truncated backup is reported as truncated, with its size, wherever it ends', async () => {
+test('a truncated backup is reported as truncated, with its size, for any length', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const cut = join(dirname(file), 'cut');
@@ -87,7 +87,7 @@ test('a truncated backup is reported as truncated, with its size, wherever it en
   }
 });
 
-test('omitted, repeated and moved blocks are refused', async () => {
+test('a backup with omitted, repeated or moved blocks is refused', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const blocks: Buffer[] = [];
@@ -110,7 +110,7 @@ test('omitted, repeated and moved blocks are refused', async () => {
   }
 });
 
-test('a backup in a later format is refused with both format numbers', async () => {
+test('a backup in a later format is refused, and the error has both format numbers', async () => {
   const file = join(temporaryDirectory(), 'backup');
   const content = Buffer.from(JSON.stringify({ format: 2, program: '9.0.0', at: '', stores: [] }));
   const head = encodeHead(1, content.length);
@@ -120,7 +120,7 @@ test('a backup in a later format is refused with both format numbers', async () 
   );
 });
 
-test.each(['accounts', 'usage', 'spool', 'journal'])('a restore into a directory with %s is refused', async (store) => {
+test.each(['accounts', 'usage', 'spool', 'journal'])('a restore is refused if %s already exists', async (store) => {
   const { file } = await makeBackup();
   const target = freshTarget();
   mkdirSync(join(target, store));
@@ -138,7 +138,7 @@ test('a failed or interrupted restore leaves the directory empty', async () => {
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a failed or interrupted backup keeps the previous one', async () => {
+test('a failed or interrupted backup does not change the previous backup', async () => {
   const { data, file } = await makeBackup();
   const before = readFileSync(file);
   await expect(backUp(data, file, interruptedAt(5))).rejects.toThrow(InterruptedError);
@@ -153,7 +153,7 @@ test('a failed or interrupted backup keeps the previous one', async () => {
   expect(readdirSync(dirname(file)).sort()).toEqual(['backup', 'data']);
 });
 
-test('a damaged store is not backed up, and the previous backup stays', async () => {
+test('a damaged store is not backed up, and the previous backup is kept', async () => {
   const { data, file } = await makeBackup();
   const before = readFileSync(file);
   const store = join(data, 'usage/data.mdb');
@@ -180,7 +180,7 @@ test('an error explains why a backup cannot be written or read', async () => {
   await expect(readBackup(folder, {}, steady)).rejects.toThrow(`Cannot use ${folder}: it is a directory`);
 });
 
-test('a page set returns its pages as consecutive ranges', () => {
+test('a page set returns its pages as ranges of consecutive pages', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(300)), fc.integer({ min: 1, max: 20 }), (pages, limit) => {
       const set = new PageSet(301);

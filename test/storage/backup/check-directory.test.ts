@@ -66,7 +66,7 @@ const ofUsage: readonly (readonly [table: keyof UsageTables & string, change: Ch
   ],
 ];
 
-test.each(ofUsage)('a damaged record of %s is found', async (table, change, fault) => {
+test.each(ofUsage)('the check of a directory finds a damaged record in the table %s', async (table, change, fault) => {
   const data = filledDirectory();
   const store = openUsageTables(data);
   const rows = store[table as 'counts'];
@@ -82,12 +82,12 @@ test.each(ofUsage)('a damaged record of %s is found', async (table, change, faul
   expect((await listFaults(data)).join('\n')).toMatch(fault);
 });
 
-test('a count of an unnamed series is found', async () => {
+test('the check of a directory finds a count of a series without a name', async () => {
   const data = filledDirectory();
   const accounts = openAccountTables(data);
   const [environment] = Array.from(accounts.applications.getRange()).flatMap(({ value }) => value.environments);
   await accounts.lmdb.close();
-  // A block of minutes far beyond the series of the environment.
+  // A block of minute counts. Its ordinals are far above the ordinals of the environment's series.
   const key = Buffer.from('00000000000000003c00000ff0', 'hex');
   key.writeUInt32BE(environment!.number, 0);
   const store = openUsageTables(data);
@@ -125,7 +125,7 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountTables) => un
   ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is below'],
 ];
 
-test.each(accountTables)('an unreadable record of %s is found, and its table is named', async (table) => {
+test.each(accountTables)('the check of a directory reports an unreadable record of the table %s', async (table) => {
   const data = filledDirectory();
   const lmdb = openLmdb(join(data, 'accounts'));
   // The name of the table in the file differs from its name in the program.
@@ -135,7 +135,7 @@ test.each(accountTables)('an unreadable record of %s is found, and its table is 
   expect((await listFaults(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
 });
 
-test('these cases cover every table of usage', () => {
+test('the damaged records of these tests cover every usage table', () => {
   expect(ofUsage.map(([table]) => table).sort()).toEqual([...usageTables].sort());
 });
 
@@ -143,7 +143,7 @@ function first(table: { getKeys(range: object): Iterable<string> }): string {
   return [...table.getKeys({ limit: 1 })][0]!;
 }
 
-test.each(ofAccounts)('damaged records of %s are found', async (_, change, fault) => {
+test.each(ofAccounts)('the check of a directory finds damaged records in the table %s', async (_, change, fault) => {
   const data = filledDirectory();
   const accounts = openAccountTables(data);
   await change(accounts);
@@ -153,7 +153,7 @@ test.each(ofAccounts)('damaged records of %s are found', async (_, change, fault
   expect(found).toContain(fault);
 });
 
-test('a directory without its usage is rejected', async () => {
+test('the check of a directory rejects a directory without its usage', async () => {
   const data = filledDirectory();
   rmSync(join(data, 'usage'), { recursive: true });
   expect(await listFaults(data)).toEqual(['usage/data.mdb: missing']);

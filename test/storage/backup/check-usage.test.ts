@@ -30,7 +30,7 @@ const start = Date.UTC(2026, 0, 20, 7, 13) / minuteMs;
 const now = start + 6 * 1440;
 const ordinals = [0, 33];
 
-/** Six days of counts, rolled up as they arrive; some arrive hours or days late. */
+/** Six days of counts. They are rolled up as they arrive, and some counts arrive hours or days late. */
 function filled(): UsageTables {
   const store = openUsageTables(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
@@ -73,7 +73,7 @@ test.each([
   ['a minute', bucketWidth.minute, counted, 'hour', floor(counted, 60)],
   ['an hour', bucketWidth.hour, floor(counted, 60), 'hour', floor(counted, 60)],
   ['a day', bucketWidth.day, floor(now - 1440, 1440), 'day', floor(now - 1440, 1440)],
-] as const)('only the changed cell of %s is reported, by name', async (_, width, minute, words, at) => {
+] as const)('the check of a directory reports only the changed cell of %s', async (_, width, minute, words, at) => {
   const store = filled();
   expect(check(store)).toBeUndefined();
   alter(store, width, minute, 33);

@@ -19,7 +19,7 @@ async function emptiedDirectory(): Promise<string> {
   return data;
 }
 
-test('compacting keeps all data, in smaller files', async () => {
+test('compacting a directory keeps all data and makes the files smaller', async () => {
   const data = await emptiedDirectory();
   const before = await everythingIn(data);
   const file = join(data, 'usage/data.mdb');

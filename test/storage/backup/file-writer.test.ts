@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const chunkBytes = 64 * 1024;
 
-/** Memory suitable for direct writes, and memory that the disk rejects. */
+/** Memory that is aligned for direct writes, and memory that is not aligned. */
 const chunks = {
   aligned: () => Buffer.from(new WebAssembly.Memory({ initial: 1 }).buffer),
   unaligned: () => Buffer.alloc(chunkBytes + 1).subarray(1),
@@ -17,7 +17,7 @@ const sizes = fc.array(
   fc.oneof(fc.nat(3 * chunkBytes), fc.constantFrom(0, 1, 4096, chunkBytes - 1, chunkBytes, chunkBytes + 1)),
 );
 
-test.each(['aligned', 'unaligned'] as const)('a file contains the written bytes, with %s memory', (memory) => {
+test.each(['aligned', 'unaligned'] as const)('a file contains the bytes that were written from %s memory', (memory) => {
   const directory = temporaryDirectory();
   let files = 0;
   fc.assert(
@@ -36,7 +36,7 @@ test.each(['aligned', 'unaligned'] as const)('a file contains the written bytes,
   );
 });
 
-test('an existing file is not overwritten', () => {
+test('a file writer does not overwrite an existing file', () => {
   const path = join(temporaryDirectory(), 'file');
   new FileWriter(path).close();
   expect(() => new FileWriter(path)).toThrow('EEXIST');

@@ -8,11 +8,11 @@ afterEach(() => {
   try {
     setPriority(0, priority);
   } catch {
-    // Only root may have a higher priority again.
+    // Only root may raise a priority again.
   }
 });
 
-/** Opens a pace on a stopped clock, next to a service. The test makes the commits of the service. */
+/** Creates the pace of a task next to a service. The test advances the clock and the number of commits. */
 function beside({ gentle }: { readonly gentle: boolean }) {
   const state = { now: 1000, commits: 7 };
   const pauses: number[] = [];
@@ -29,13 +29,13 @@ test('a paced task rests as long as it worked if the service wrote during that t
   state.now += 1;
   state.commits += 1;
   await pace.rest();
-  expect(pauses).toEqual([]); // Its time slice is not over.
+  expect(pauses).toEqual([]); // The time slice of the task is not over yet.
   state.now += 3;
   await pace.rest();
   expect(pauses).toEqual([4]);
   state.now += 50;
   await pace.rest();
-  expect(pauses).toEqual([4]); // Nothing was written, so it continues.
+  expect(pauses).toEqual([4]); // The service has written nothing, so the task continues.
   state.now += 2;
   state.commits += 100;
   await pace.rest();

@@ -19,7 +19,7 @@ import { InterruptedError, Pace } from '../../../src/storage/backup/pace.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { steady } from './data-directory.ts';
 
-/** A file of several steps. */
+/** Creates a file that is removed in several steps. */
 function largeFile(): string {
   const file = join(temporaryDirectory(), 'backup');
   writeFileSync(file, '');
@@ -27,7 +27,7 @@ function largeFile(): string {
   return file;
 }
 
-test('a file is renamed while it is being removed', async () => {
+test('a file has another name while it is being removed', async () => {
   const file = largeFile();
   const removing = removeGently(file, steady);
   expect(readdirSync(dirname(file))).toEqual([`backup.${process.pid}.tmp`]);
@@ -36,7 +36,7 @@ test('a file is renamed while it is being removed', async () => {
   await removeGently(file, steady);
 });
 
-test('an interruption removes the rest of the file immediately', async () => {
+test('an interrupted removal removes the rest of the file immediately', async () => {
   const file = largeFile();
   const over = new AbortController();
   const removing = removeGently(file, new Pace({ clock: { monotonic: () => 0 }, over: over.signal }));
@@ -54,7 +54,7 @@ test.each([
       symlinkSync(other, file);
     },
   ],
-])('the target of %s is not truncated', async (_, link) => {
+])('removing %s does not truncate its target', async (_, link) => {
   const file = largeFile();
   const other = join(temporaryDirectory(), 'kept');
   link(file, other);

@@ -42,7 +42,7 @@ async function keepFor(
   return { data, folder, log, status: schedule.status, names: readdirSync(folder).sort(), now };
 }
 
-test('a backup is made each day, and the oldest are removed', async () => {
+test('the schedule makes a backup each day, and removes the oldest backups', async () => {
   const { names, folder, status, log } = await keepFor(24 * 5 + 1, { keep: 3 });
   const days = [3, 4, 5].map((day) => backupName(begin + day * 24 * hour));
   expect(names).toEqual(days);
@@ -51,14 +51,14 @@ test('a backup is made each day, and the oldest are removed', async () => {
   expect(log.at(-1)).toMatch(/^backup completed .*"removed":1/);
 });
 
-test('the interval after a restart starts at the latest backup', async () => {
+test('the next backup after a restart is due one interval after the latest backup', async () => {
   const first = await keepFor(5);
   expect(first.names).toEqual([backupName(begin)]);
   const second = await keepFor(20, { ...first, from: begin + 6 * hour });
   expect(second.names).toEqual([backupName(begin), backupName(begin + 24 * hour)]);
 });
 
-test('only backups and their leftovers are removed from the destination', async () => {
+test('the schedule removes only old backups and unfinished backups from the destination', async () => {
   const first = await keepFor(1);
   for (const name of ['notes.txt', 'flagmeter-old.backup', `${backupName(begin)}.99.tmp`])
     writeFileSync(join(first.folder, name), '');
@@ -66,7 +66,7 @@ test('only backups and their leftovers are removed from the destination', async 
   expect(names).toEqual([backupName(begin + 72 * hour), 'flagmeter-old.backup', 'notes.txt']);
 });
 
-test('failing to remove an older backup does not fail the new one or change the schedule', async () => {
+test('a new backup succeeds even if an older backup cannot be removed', async () => {
   const remove = () => Promise.reject(new Error('Access Denied'));
   const { names, status, log } = await keepFor(24 * 2 + 1, { keep: 1, remove });
   expect(names).toHaveLength(3);
@@ -74,7 +74,7 @@ test('failing to remove an older backup does not fail the new one or change the 
   expect(log.at(-1)).toBe('cannot remove an old backup {"reason":"Access Denied"}');
 });
 
-test('a directory with the name of a backup is not removed', async () => {
+test('a directory that has the name of a backup is not removed', async () => {
   const first = await keepFor(1);
   const old = backupName(begin - hour);
   mkdirSync(join(first.folder, old));
@@ -84,7 +84,7 @@ test('a directory with the name of a backup is not removed', async () => {
   expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
 });
 
-test('a missing directory is not created, because its volume can be unmounted', async () => {
+test('a missing destination directory is not created, because its volume may be unmounted', async () => {
   const folder = join(temporaryDirectory(), 'mount/backups');
   await expect(folderDestination(folder).names()).rejects.toThrow(
     `Cannot write backups to ${folder}: no such directory; create it, or mount its volume`,
@@ -92,7 +92,7 @@ test('a missing directory is not created, because its volume can be unmounted', 
   expect(existsSync(dirname(folder))).toBe(false);
 });
 
-test('a failed backup is a warning while there is a recent backup, and an error otherwise', async () => {
+test('a failed backup is logged as a warning if there is a recent backup, and as an error otherwise', async () => {
   const levels: string[] = [];
   const note = (level: string) => () => void levels.push(level);
   const failAfter = async (latest: number | undefined, hours: number) => {
@@ -118,7 +118,7 @@ test('a failed backup is a warning while there is a recent backup, and an error 
   expect(await failAfter(begin, 49)).toEqual(['error']);
 });
 
-test('a failed backup is retried within the hour, and its reason is shown until a backup succeeds', async () => {
+test('a failed backup is retried within the hour, and the reason is shown until a backup succeeds', async () => {
   let now = begin;
   const attempts: number[] = [];
   const errors: unknown[] = [];
@@ -152,7 +152,7 @@ test('a failed backup is retried within the hour, and its reason is shown until 
   expect(schedule.status).toMatchObject({ made: 1, failed: 8, trouble: '', lastBytes: 5 });
 });
 
-test('the names of backups contain the time and sort by it', () => {
+test('backups that are sorted by name are sorted by time', () => {
   expect(backupName(begin)).toBe('flagmeter-2026-01-02T03-04-05Z.backup');
   expect(timeOfBackup(backupName(begin))).toBe(begin);
   for (const name of ['flagmeter-2026-13-41T03-04-05Z.backup', 'x.backup', `${backupName(begin)}.tmp`])

@@ -97,7 +97,7 @@ test('a failed batch changes neither the disk nor the memory', async () => {
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
 });
 
-test('the series of an environment are read in the order of their ordinals, whatever their names', async () => {
+test('the series of an environment are read in the order of their ordinals, and not of their names', async () => {
   const store = temporaryUsage();
   const batch = new Batch();
   const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;

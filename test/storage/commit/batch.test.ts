@@ -5,10 +5,10 @@ import { type LedgerRow, LedgerTotals } from '../../../src/storage/commit/batch.
 const rows: readonly LedgerRow[] = [0, 1, 2].map((hour) => ({ application: 1, hour, subject: '[]' }));
 
 const add = fc.record({ row: fc.constantFrom(...rows), at: fc.nat(1000), detail: fc.option(fc.string()) });
-/** A commit of the waiting rows. A failed commit restores the rows after other rows were added. */
+/** A commit of the waiting rows. If the commit fails, its rows are restored after other rows were added. */
 const commit = fc.record({ fails: fc.boolean(), between: fc.array(add, { maxLength: 3 }) });
 
-test('every count reaches the disk once, with the latest time, whichever commits fail', () => {
+test('every ledger count is written once and with the latest time, even if some commits fail', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(add, commit)), (steps) => {
       const waiting = new LedgerTotals();

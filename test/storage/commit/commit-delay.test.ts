@@ -24,7 +24,7 @@ test('the delay of a commit starts with its first packet, and later packets join
   expect(heard).toEqual([3]);
 });
 
-test('the delay ends when --commit-siblings packets wait', async () => {
+test('the delay of a commit ends when as many packets wait as --commit-siblings specifies', async () => {
   const { begun, heard, send, time } = openLane(10, delayed);
   send(3);
   await turn();
@@ -36,14 +36,14 @@ test('the delay ends when --commit-siblings packets wait', async () => {
   expect([heard, begun.length]).toEqual([[4], 1]);
 });
 
-test('a commit of --commit-siblings packets is not delayed', async () => {
+test('a commit with as many packets as --commit-siblings specifies is not delayed', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(4);
   await turn();
   expect([begun.length, time.timers.length]).toEqual([1, 0]);
 });
 
-test('the wait for an earlier commit counts towards the delay', async () => {
+test('the time that a packet waits for an earlier commit is part of its delay', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(4);
   await turn();
@@ -53,7 +53,7 @@ test('the wait for an earlier commit counts towards the delay', async () => {
   expect([begun.length, time.timers.length]).toEqual([2, 0]);
 });
 
-test('a full batch is not delayed, nor is a batch that a barrier waits for', async () => {
+test('neither a full batch nor a batch that a barrier waits for is delayed', async () => {
   const full = openLane(2, delayed);
   full.send(1);
   await turn();

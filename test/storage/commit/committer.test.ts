@@ -16,7 +16,7 @@ import { temporaryUsage } from '../../support/temporary-usage.ts';
 const clock = { now: () => 0, monotonic: () => 0 };
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-test('commits continue while one iteration blocks the event loop', async () => {
+test('commits complete even while one iteration blocks the event loop', async () => {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
   const log = createLog('error', () => {}, clock);
@@ -34,7 +34,7 @@ test('commits continue while one iteration blocks the event loop', async () => {
     const durable = intake.findLane(0).submit(0, () => {});
     void durable.then(() => settled.add(durable));
   }
-  // At most ten seconds. Only settled promises are awaited, so no event is delivered.
+  // The loop takes at most ten seconds. Because it awaits only settled promises, no event is delivered.
   for (let n = 0; n < 10_000 && settled.size < 3; n += 1) {
     Atomics.wait(sleeper, 0, 0, 1);
     intake.collect();
@@ -49,7 +49,7 @@ test('commits continue while one iteration blocks the event loop', async () => {
   await store.lmdb.close();
 });
 
-test('a batch that cannot be folded stops the service, and the error at the next startup names its frame', async () => {
+test('a batch that cannot be folded stops the service, and the next startup reports the frame of the batch', async () => {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
   const stopped: string[] = [];
@@ -72,7 +72,7 @@ test('a batch that cannot be folded stops the service, and the error at the next
   await store.lmdb.close();
 });
 
-test('the folding thread has no open reader between its tasks', async () => {
+test('the folding thread keeps no reader of the store open between its tasks', async () => {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
   const [committer] = await startTestCommitters(store, data);
@@ -81,7 +81,7 @@ test('the folding thread has no open reader between its tasks', async () => {
   await store.lmdb.close();
 });
 
-// Connections can use up the file descriptors once the service is ready.
+// Without this check at startup, connections could use up the file descriptors before the thread needs them.
 test('startup fails if the folding thread cannot open the store', async () => {
   const store = temporaryUsage();
   const data = temporaryDirectory();

@@ -19,13 +19,13 @@ function run(trial: DelayTrial, ms: number, next: (isDelayed: boolean) => { pack
   return sums;
 }
 
-/** Senders that each wait for their response. */
+/** Senders that wait for the response before they send the next packet. */
 const waiting = (senders: number) => (isDelayed: boolean) => ({
   packets: senders,
   ms: commitMs + (isDelayed ? delayMs : 0),
 });
 
-/** Senders that do not wait: packets arrive at a constant rate per millisecond. */
+/** Senders that do not wait for responses. Their packets arrive at a constant rate per millisecond. */
 function independent(rate: number) {
   let arrived = 0;
   return (isDelayed: boolean) => {
@@ -37,19 +37,19 @@ function independent(rate: number) {
   };
 }
 
-test.each([1, 2, 8, 32])('delays cost %d senders that wait for their responses at most 2 %%', (senders) => {
+test.each([1, 2, 8, 32])('delays slow down %d senders that wait for their responses by at most 2 %%', (senders) => {
   const trial = new DelayTrial();
   run(trial, 20_000, waiting(senders));
   const { packets } = run(trial, 20_000, waiting(senders));
   expect(packets).toBeGreaterThan((0.98 * senders * 20_000) / commitMs);
 });
 
-test.each([1, 5, 20])('most commits are delayed at %d independent packets a millisecond', (rate) => {
+test.each([1, 5, 20])('most commits are delayed if %d independent packets arrive per millisecond', (rate) => {
   const { packets, commits } = run(new DelayTrial(), 20_000, independent(rate));
   expect(packets / commits).toBeGreaterThan(2 * Math.max(1, rate * commitMs));
 });
 
-test('commits are not delayed if no other packets join', () => {
+test('commits are not delayed if no other packets join them', () => {
   const { commits, delayed } = run(new DelayTrial(), 200_000, independent(0.1));
   expect(delayed).toBeLessThan(commits / 10);
 });
@@ -62,7 +62,7 @@ test('delays stop when the senders begin to wait for their responses', () => {
   expect(packets).toBeGreaterThan((0.95 * 8 * 20_000) / commitMs);
 });
 
-test('delays resume within seconds after a stall of the disk', () => {
+test('delays resume within seconds after the disk was blocked', () => {
   const trial = new DelayTrial();
   const next = independent(1);
   run(trial, 5_000, next);
@@ -71,7 +71,7 @@ test('delays resume within seconds after a stall of the disk', () => {
   expect(packets / commits).toBeGreaterThan(1.8);
 });
 
-test('pauses of senders do not count as time in which no packets arrive', () => {
+test('a pause of all senders does not reduce the measured rate of packets', () => {
   const trial = new DelayTrial();
   let last = 0;
   for (let burst = 0; burst < 20; burst += 1) last = run(trial, 500, waiting(8), burst * 3_000).packets;

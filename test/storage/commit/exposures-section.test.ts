@@ -18,7 +18,7 @@ function readRows(store: UsageTables, environment: number, identity: string): Ma
   return readExposures(store, exposuresKey(environment, computeDigest(identity)))?.rows;
 }
 
-/** A batch of one packet: one check of each ordinal by the person. */
+/** Creates a batch of one packet, in which a person checks each ordinal once. */
 function createPacket(identity: string, environment: number, ordinals: readonly number[], seconds = start): Batch {
   const batch = new Batch();
   batch.exposures.addPerson(digestWords(computeDigest(identity)));
@@ -105,7 +105,7 @@ test('people beyond the limit of an environment have no exposures', async () => 
   expect(['a', 'c', 'd'].map((identity) => readRows(store, 1, identity)?.size)).toEqual([undefined, 1, undefined]);
 });
 
-test('the rows of a person are limited, and existing rows still count', async () => {
+test('the number of rows of a person is limited, and existing rows still count', async () => {
   const store = temporaryUsage();
   const { write } = createAggregator(store);
   write(createPacket('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());

@@ -23,7 +23,7 @@ interface Step {
   readonly forgets: boolean;
 }
 
-/** Batches as they are sent to the worker. */
+/** Returns batches in the form in which they are sent to the worker. */
 function sealed(steps: readonly Step[]): Envelope[] {
   const filler = new BatchFiller();
   return steps.map(({ packets, mints, forgets }) => {
@@ -55,7 +55,7 @@ function inFrames(steps: readonly (Step & { readonly joins: boolean })[], envelo
   for (const [index, { joins, mints, forgets }] of steps.entries()) {
     const body = encodeBody(envelopes[index]!);
     const last = frames.at(-1);
-    // Only the first batch mints and forgets: the requests of its thread are not concurrent.
+    // Only the first batch of a frame mints or forgets, because one thread handles these requests.
     if (joins && !mints && !forgets && !hasMessages(body) && last && !last.forgets) last.bodies.push(body);
     else frames.push({ bodies: [body], forgets });
   }
@@ -75,7 +75,7 @@ const batches = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-test('a fold of any groups of frames, with failures, results in the same store as one commit per batch', async () => {
+test('folding any groups of frames results in the same store as one commit per batch, despite failures', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
       const one = openUsageTables(temporaryDirectory());

@@ -36,11 +36,11 @@ const step = fc.record<Step>({
   ),
 });
 
-/** A process that is killed and starts again, and the results that each of its threads has for its batches. */
+/** A process that is killed and starts again, and the results that its threads received for their batches. */
 class Schedule {
   readonly #disk: LossyDisk;
   readonly #lies: (operation: Operation) => boolean;
-  /** Numbers of each thread's batches that must be read, in order. Below: the number of a batch that can be read. */
+  /** The numbers of each thread's batches that must be read, in order. `#unknown` has batches that may be read. */
   readonly #kept = threads.map((): number[] => []);
   readonly #unknown = threads.map((): number | undefined => undefined);
   readonly #read = threads.map((): number[] => []);
@@ -141,14 +141,14 @@ function check(lies: (operation: Operation) => boolean = () => false) {
 }
 
 describe('FrameAppender in random schedules of appends, crashes and failures', () => {
-  it('returns acknowledged batches once and in the order of each thread, and never refused batches', {
+  it('a replay returns each acknowledged batch once, in the order of its thread, and no refused batch', {
     timeout: 120_000 + 20 * numRuns,
   }, () => {
     const details = check();
     expect(details.failed, fc.defaultReportMessage(details)).toBe(false);
   });
 
-  it('loses batches if the journal does not call fdatasync', () => {
+  it('the check finds lost batches if the journal does not call fdatasync', () => {
     expect(check(({ kind, name }) => kind === 'sync' && name.endsWith('.segment')).failed).toBe(true);
   });
 });

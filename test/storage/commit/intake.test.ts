@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const start = Date.UTC(2026, 0, 31, 12, 0);
 
-/** One run of the service's packet path, from a checked packet to the disk, with real worker threads. */
+/** Starts the packet path of the service from a checked packet to the disk, with real worker threads. */
 async function startRun(data: string, workers: number, batchPackets: number) {
   const clock = { now: () => start, monotonic: () => 0 };
   const health = new StoreHealth({
@@ -46,7 +46,7 @@ async function startRun(data: string, workers: number, batchPackets: number) {
 
 const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', '🚩');
 const counts = fc.array(fc.nat({ max: 2_147_483_647 }), { minLength: 1, maxLength: 3 });
-// Eighths add up without rounding, in whatever order.
+// Sums of eighths are exact in any order.
 const value = fc.integer({ min: -1e9, max: 1e9 }).map((eighths) => eighths / 8);
 const createDictionary = <T>(values: fc.Arbitrary<T>) =>
   fc.array(fc.tuple(name, values), { maxLength: 4 }).map((pairs) => {
@@ -63,7 +63,7 @@ const run = fc.record({
   packets: fc.array(fc.record({ sent, wait: fc.boolean() }), { maxLength: 12 }),
 });
 
-test('the report equals the plain sum of any packets, with any batching, number of workers and restarts', async () => {
+test('the report equals the plain sum of any packets, for any batches, workers and restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
       const data = temporaryDirectory();

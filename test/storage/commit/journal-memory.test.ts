@@ -5,7 +5,7 @@ import { FrameTooLarge } from '../../../src/storage/journal/errors.ts';
 const encodeTexts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
 const bell = new Int32Array(new SharedArrayBuffer(4));
 
-test('frames and their results pass between threads unchanged', () => {
+test('a frame slot passes frames and their results between threads unchanged', () => {
   const ours = new FrameSlot(100);
   const theirs = new FrameSlot(ours.shared);
   ours.put(encodeTexts('a long first frame'));
@@ -39,7 +39,7 @@ test('frames in flight and later frames are refused once the journal thread has 
   expect(slot.ring(bell, 0)).toBe(false);
 });
 
-test('a late notification of the previous result does not end the wait for the next one', async () => {
+test('a late notification of the previous result does not end the wait for the next result', async () => {
   const ours = new FrameSlot(8);
   const theirs = new FrameSlot(ours.shared);
   theirs.settle();
@@ -57,7 +57,7 @@ test('a late notification of the previous result does not end the wait for the n
 
 const tail = (sequence: number, bytes: number) => ({ sequence, bytes, segment: 3, used: 0.25 });
 
-test('all threads read the tail of the journal and the number of unfolded bytes', () => {
+test('threads read the published tail of the journal and the number of unfolded bytes', () => {
   const ours = new JournalState();
   const theirs = new JournalState(ours.shared);
   for (const sequence of [2 ** 40, 2 ** 40 + 1, 2 ** 40 + 2]) {

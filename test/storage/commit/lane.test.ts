@@ -12,7 +12,7 @@ test('the packets of one event loop iteration are written in one commit', async 
   expect(begun).toHaveLength(1);
 });
 
-test('a full batch is committed within the iteration, and later packets form the next commit', async () => {
+test('a full batch is committed within the event loop iteration, and later packets form the next commit', async () => {
   const { begun, heard, send } = openLane(1000);
   send(128);
   await Promise.resolve();
@@ -80,7 +80,7 @@ test('packets that need much memory are spread over several commits', async () =
   expect(heard).toEqual([1, 1, 1]);
 });
 
-test('an application that fills batches does not delay a packet of another application in the first batch', async () => {
+test('an application that fills several batches does not delay another application in the first batch', async () => {
   const { lane, begun } = openLane();
   lane.submit(1, large);
   await turn();
@@ -91,7 +91,7 @@ test('an application that fills batches does not delay a packet of another appli
   for (let at = 0; at < 6; at += 1) await begun[at]?.end();
 });
 
-test('the packets of an application are committed in order of arrival, with or without others in between', async () => {
+test('the packets of an application are committed in order of arrival, even if other applications send, too', async () => {
   const { lane, begun } = openLane(2);
   const order: Promise<void>[] = [];
   const batches = new Map<number, Promise<void>[]>();
@@ -110,7 +110,7 @@ test('the packets of an application are committed in order of arrival, with or w
   }
 });
 
-test('the size of a batch is limited whatever the number of applications', async () => {
+test('the size of a batch is limited for any number of applications', async () => {
   const { lane } = openLane(10);
   const batches = new Set<Batch>();
   for (let application = 0; application < 100; application += 1) {
@@ -119,7 +119,7 @@ test('the size of a batch is limited whatever the number of applications', async
   expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
 });
 
-test('a failed commit refuses all its senders, and no sender of the next commit', async () => {
+test('a failed commit refuses the packets of all its senders, and no packet of the next commit', async () => {
   const { begun, heard, send } = openLane();
   const lost = send(2);
   await turn();
@@ -182,7 +182,7 @@ test('a barrier resolves when earlier packets of the application are on disk, an
   expect(monitor.packets).toBe(1);
   await begun[0]?.end();
   await packet[0];
-  // Called by a sender that has just received its response: the barrier waits for this call, too.
+  // A sender makes this call when it receives its response. The barrier must also wait for this ledger count.
   lane.ledger.add({ application: 1, hour: 0, subject: '{}' }, 0);
   await begun[1]?.end();
   expect(fallen).toBe(false);

@@ -26,7 +26,7 @@ function createLine(application: number, hour: number, status: number, count = 1
   return { application, hour, subject: dimensions, count, lastAt: at, example: { detail: `at ${at}` } };
 }
 
-/** A commit, which fails on demand. */
+/** Commits lines. @param fails true to let the commit fail */
 function commit(store: UsageTables, section: ReturnType<typeof ledgerSection>, lines: LedgerLine[], fails = false) {
   const envelope = new Batch().seal(undefined, lines);
   try {
@@ -40,7 +40,7 @@ function commit(store: UsageTables, section: ReturnType<typeof ledgerSection>, l
   }
 }
 
-test('ledger rows have the sums of all commits and the last example, despite failures and reopening', async () => {
+test('ledger rows have the sums of all commits and the last example, even after failures and reopening', async () => {
   const line = fc.record({
     application: fc.constantFrom(1, 2),
     hour: fc.constantFrom(now, now + 1),
@@ -105,7 +105,7 @@ test('new ledger rows remove expired rows of the same application', async () => 
   expect(listHours(2)).toEqual(old.toReversed());
 });
 
-test('the number of ledger rows of an hour stays limited if several threads each open their maximum', () => {
+test('the number of ledger rows of an hour stays limited if several threads each add the maximum number', () => {
   const store = temporaryUsage();
   const threads = Array.from({ length: 3 }, (_, thread) => {
     const rows = new HourRows(1, now, []);

@@ -51,10 +51,10 @@ test('batches of several threads are each counted once, in fewer frames than bat
   await close();
 });
 
-test('frames that only another thread appends are folded, even after a pause', async () => {
+test('frames that only another thread appends are folded, even if they arrive after a pause', async () => {
   let now = 0;
   const after = (_: number, callback: () => void) => {
-    now += 30_000; // People are folded this often.
+    now += 30_000; // Users and exposures are folded at this interval.
     setImmediate(callback);
   };
   const clock = { ...systemClock, monotonic: () => now, after };

@@ -24,7 +24,7 @@ function openUsage(store: UsageTables, committers: readonly FoldingCommitter[], 
   });
 }
 
-test('EmbeddedUsage is not ready while the journal holds more than 64 MiB that the store lacks', async () => {
+test('EmbeddedUsage is not ready while more than 64 MiB of the journal are not folded', async () => {
   const store = temporaryUsage();
   const holding = (bytes: number) => ({ unfolded: { frames: 1, bytes } }) as FoldingCommitter;
   const readinessAt = (bytes: number) => openUsage(store, [holding(0), holding(bytes)], true).readiness();
@@ -53,7 +53,7 @@ async function failing() {
   return { data, committer: committer as JournaledCommitter, reason, failures, close };
 }
 
-test('EmbeddedUsage reports a failure to prepare a journal segment until it succeeds', async () => {
+test('EmbeddedUsage reports that no journal segment can be prepared, until one is prepared', async () => {
   const { data, committer, reason, failures, close } = await failing();
   expect(reason()).toBe('the store does not accept data; see the log');
   const unfinished = join(data, 'journal/1/prepare.tmp');
@@ -73,7 +73,7 @@ test('EmbeddedUsage reports a failure to prepare a journal segment until it succ
   await close();
 });
 
-test('EmbeddedUsage reports a failure to fold the journal, and counts the failures', async () => {
+test('EmbeddedUsage reports that the journal cannot be folded, and counts the failures', async () => {
   const { committer, reason, close } = await failing();
   const unnamed = new Batch();
   unnamed.counts.add(seriesRef(1, 0), 4, 1, 0, 0);

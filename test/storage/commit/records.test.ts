@@ -48,7 +48,7 @@ function readContent(envelope: Envelope) {
 
 const hex = (words: readonly number[]) => words.map((each) => each.toString(16).padStart(8, '0')).join('');
 
-test('the worker reads the added records of every kind, with reused arrays', () => {
+test('the worker reads all records of every kind, even if the arrays are reused', () => {
   const arrays = new RecordArrays();
   const added = fc.record({
     counts: fc.array(fc.tuple(word, word, word, word, word), many),
@@ -96,7 +96,7 @@ function createBatch(arrays = new RecordArrays()): Batch {
 
 const misuses: [string, () => unknown, string][] = [
   [
-    'is added to after it was sealed',
+    'gets records after it was sealed',
     () => {
       const batch = createBatch();
       batch.seal();
@@ -105,7 +105,7 @@ const misuses: [string, () => unknown, string][] = [
     'a batch is not added to once it is sealed',
   ],
   [
-    'is empty, sealed, and then added to',
+    'gets its first record after it was sealed',
     () => {
       const batch = new Batch();
       batch.seal();
@@ -127,7 +127,7 @@ const misuses: [string, () => unknown, string][] = [
     () => createBatch().release(),
     'the records of a batch that is being filled are not released',
   ],
-  ['has exposures of no person', () => new Batch().exposures.add(1, 1, 1, 0, 0), 'an exposure follows its person'],
+  ['has exposures of nobody', () => new Batch().exposures.add(1, 1, 1, 0, 0), 'an exposure follows its person'],
 ];
 
 test.each(misuses)('an assertion fails for a batch that %s', (_, misuse, claim) => {

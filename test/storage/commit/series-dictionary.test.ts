@@ -75,7 +75,7 @@ test.each([
   expect(sink.series).toHaveLength(length);
 });
 
-test('a feature itself does not count towards the limit of variants', () => {
+test('the series of a feature itself does not count towards the limit of variants', () => {
   const { names, sink } = dictionary();
   const itself = names.feature('a', sink);
   for (const variant of ['v0', 'v1', 'v2', 'v3']) names.variant('a', variant, sink);
@@ -88,7 +88,7 @@ test('a metric and a feature of the same name are two series', () => {
   expect(names.metric('a', sink)).not.toBe(names.variant('a', 'a', sink));
 });
 
-test('any input results in a bounded dictionary with one series per name, restorable from its entries', () => {
+test('the dictionary of any input is bounded, has one series per name, and can be restored', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyName, anyName), { maxLength: 60 }), (pairs) => {
       const { names, sink } = dictionary();
@@ -156,7 +156,7 @@ function countIn(series: EnvironmentSeries, { kind, name, variant }: CountedName
   return kind === 'variant' ? series.variant(name, variant, sink) : series[kind](name, sink);
 }
 
-test('a series mirror counts names as the dictionary does, even if it learns of new series late', () => {
+test('a series mirror counts names as the dictionary does, even if it receives new series late', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const dictionary = new EnvironmentSeries(7, limits, []);
@@ -204,7 +204,7 @@ test('a series mirror throws if it counts a name that it lacks', () => {
   expect(() => mirror.variant('a', 'on', newSink())).toThrow('lacks a series');
 });
 
-test('series mirrors learn the series of opened environments until the environments are forgotten', () => {
+test('a series mirror receives new series of an open environment until the environment is forgotten', () => {
   const mirrors = new SeriesMirrors(limits);
   const first: NewSeries = { environment: 7, ordinal: 0, name: ['a', 'on'] };
   mirrors.learn([first]);

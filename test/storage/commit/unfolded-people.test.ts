@@ -12,7 +12,7 @@ import {
   removeIdentity,
 } from '../../../src/storage/lmdb/instances.ts';
 
-/** A store in memory, with the number of its reads. */
+/** Creates tables in memory that count their reads. */
 function openTables() {
   let reads = 0;
   const table = (): IdentityTables['identities'] => {
@@ -77,7 +77,7 @@ function createEnvelope([kind, person, serial]: Step): Parameters<UnfoldedPeople
 }
 
 describe('UnfoldedPeople', () => {
-  test('finds the same people as a store with every change applied, regardless of folds', () => {
+  test('finds the same people as a store to which every change was applied, with or without folds', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const base = openTables();
@@ -113,7 +113,7 @@ describe('UnfoldedPeople', () => {
     );
   });
 
-  test('the record of a person whose id was minted is not read until the id is looked up', () => {
+  test('the record of a person is not read when an id is minted, but only when the id is looked up', () => {
     const base = openTables();
     const people = new UnfoldedPeople(base);
     people.add(createEnvelope(['mint', 1, 1]));

@@ -88,14 +88,14 @@ describe('JournalReader over six frames in three segments', () => {
       },
       `${second} at offset 0: it cannot be read (EIO: ${second})`,
     ],
-  ])('reports %s', (_, harm, message) => {
+  ])('a reader reports %s', (_, harm, message) => {
     const { disk, journal } = writeFrames(6);
     harm(disk);
     expect(() => replay(journal)).toThrow(`Cannot read journal segment /journal/${message}. ${remedy}`);
     expect(() => replay(journal)).toThrow(JournalDamageError);
   });
 
-  it('reports both of two swapped segments', () => {
+  it('a reader reports both of two swapped segments', () => {
     const { disk, journal } = writeFrames(6);
     const contents = disk.contents(second);
     disk.put(second, disk.contents(third));
@@ -105,7 +105,7 @@ describe('JournalReader over six frames in three segments', () => {
     expect(() => replay(journal)).toThrow(`${third} at offset 0: it is a copy of ${second}`);
   });
 
-  it('reports a segment of another journal', () => {
+  it('a reader reports a segment of another journal', () => {
     const { disk, journal } = writeFrames(6);
     const other = makeJournal();
     const journalOfOther = { ...other.journal, id: Buffer.alloc(16, 2) };
@@ -116,7 +116,7 @@ describe('JournalReader over six frames in three segments', () => {
     );
   });
 
-  it('reports a segment of a later version', () => {
+  it('a reader reports a segment of a later version', () => {
     const { disk, journal } = writeFrames(6);
     disk.alter(third, setHeader(8, 2));
     expect(() => replay(journal)).toThrow(
@@ -124,7 +124,7 @@ describe('JournalReader over six frames in three segments', () => {
     );
   });
 
-  it('reports any changed byte of a header', () => {
+  it('a reader reports any changed byte of a header', () => {
     const { disk, journal } = writeFrames(6);
     for (let at = 0; at < 60; at++) {
       disk.alter(second, flip(at));
@@ -134,7 +134,7 @@ describe('JournalReader over six frames in three segments', () => {
     expect(replay(journal)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('reports any changed byte of a frame before the last one', () => {
+  it('a reader reports any changed byte of a frame before the last frame', () => {
     const { disk, journal } = writeFrames(6);
     const begin = 4_096;
     for (let at = begin; at < begin + sizeOfFrame; at += at < begin + 32 ? 1 : 37) {
@@ -146,7 +146,7 @@ describe('JournalReader over six frames in three segments', () => {
     }
   });
 
-  it('reports a gap in the sequence numbers', () => {
+  it('a reader reports a gap in the sequence numbers', () => {
     const { disk, journal } = writeFrames(6);
     const frame = Buffer.alloc(24);
     encodeFrame(frame, 9, [Buffer.alloc(8)], checksumStart(readSegments(journal)[2]!, 7_120));
@@ -157,7 +157,7 @@ describe('JournalReader over six frames in three segments', () => {
     expect(() => replay(journal)).toThrow(`${third} at offset 7120: expected frame 6, found frame 9`);
   });
 
-  it('ends at a frame of another journal, even if the frame is at the expected offset', () => {
+  it('a replay ends at a frame of another journal, even if the frame is at the expected offset', () => {
     const { disk, journal } = writeFrames(1);
     const other = { files: new LossyDisk(() => 0), id: Buffer.alloc(16, 2), segmentSize };
     appendFrames(other, new JournalWriter(other, 0), 1, 2);
@@ -169,19 +169,19 @@ describe('JournalReader over six frames in three segments', () => {
     expect(replay(journal)).toEqual([1]);
   });
 
-  it('ends at a frame that is a copy of another frame', () => {
+  it('a replay ends at a frame that is a copy of another frame', () => {
     const { disk, journal } = writeFrames(6);
     disk.alter(third, (bytes) => bytes.copyWithin(7_120, 4_096, 7_120));
     expect(replay(journal)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('ends where the newest segments are missing', () => {
+  it('a replay without the newest segments ends at the last frame of the other segments', () => {
     const { disk, journal } = writeFrames(6);
     disk.remove(third);
     expect(replay(journal)).toEqual([1, 2, 3, 4]);
   });
 
-  it('ignores damage and gaps before the frames that the store lacks', () => {
+  it('a reader ignores damage and gaps before the frames that the store lacks', () => {
     const { disk, journal } = writeFrames(6);
     disk.alter(third, flip(4_100));
     expect(replay(journal, 6)).toEqual([]);
@@ -190,7 +190,7 @@ describe('JournalReader over six frames in three segments', () => {
     expect(replay(journal, 9)).toEqual([]);
   });
 
-  it('ignores files that do not belong to the journal', () => {
+  it('a reader ignores files that do not belong to the journal', () => {
     const { disk, journal } = writeFrames(6);
     disk.put('lost+found', new Uint8Array(10));
     disk.put('1.segment', new Uint8Array(10));
@@ -198,7 +198,7 @@ describe('JournalReader over six frames in three segments', () => {
   });
 });
 
-it('a recycled segment returns no older frames, although they are whole and in their places', () => {
+it('a recycled segment returns no older frames, even if these are complete and at valid offsets', () => {
   const { disk, journal } = writeRecycled(6);
   const older = Buffer.alloc(4_000, 4);
   expect(Buffer.from(disk.contents(second)).indexOf(older)).toBe(4_096 + 3 * 4_016 + 16);

@@ -12,7 +12,7 @@ import type { Fault, Operation } from './lossy-disk.ts';
 
 const body = (sequence: number) => [Buffer.from(createBody(sequence))];
 
-/** Lets the next operations of some kinds fail with these faults, one after another. */
+/** Lets the next operations of the given kinds fail with these faults, one fault per operation. */
 function failNext({ disk }: FramesOnDisk, kinds: readonly Operation['kind'][], faults: (Fault | undefined)[]) {
   const due = [...faults];
   disk.fault = ({ kind }) => (kinds.includes(kind) ? due.shift() : undefined);
@@ -46,7 +46,7 @@ describe('JournalWriter.append', () => {
     ['a failed write', ['EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
     ['a short write', ['short'], /offset 7120: 5116 of 5168 bytes were written\. The frame was refused$/],
     ['a failed flush', [undefined, 'EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
-  ])('refuses its frame, and every later frame, after %s', (_, faults, message) => {
+  ])('an append refuses its frame and every later frame after %s', (_, faults, message) => {
     for (const drawn of [0.001, 0.4, 0.99]) {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
@@ -63,7 +63,7 @@ describe('JournalWriter.append', () => {
     }
   });
 
-  it.each([0, 0.4, 0.99])('a full disk refuses the frame, and the next frame takes its place', (drawn) => {
+  it.each([0, 0.4, 0.99])('an append on a full disk refuses its frame, and the next frame takes its place', (drawn) => {
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
     failNext(made, ['write', 'sync'], ['ENOSPC']);
@@ -79,7 +79,7 @@ describe('JournalWriter.append', () => {
     ['the flush and the flush of the invalid header fail', [undefined, 'EIO', undefined, 'EIO']],
   ];
 
-  it.each(bothFail)('the frame is refused if %s, wherever its bytes are', (_, faults) => {
+  it.each(bothFail)('a frame is refused if %s, even if some or all of its bytes are on disk', (_, faults) => {
     for (const drawn of [0, 0.4, 0.99]) {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
@@ -89,14 +89,14 @@ describe('JournalWriter.append', () => {
       made.disk.losePower();
       expect(replay(made.journal)).toEqual([1]);
       recycle(made.journal, 1, 1);
-      // The next process uses the number. A power loss brings back the file that names the refused frame.
+      // The next process uses the number of the refused frame. A power loss restores the file that records the refusal.
       new JournalWriter(made.journal, 1).append(body(2));
       made.disk.losePower();
       expect(replay(made.journal, 1)).toEqual([2]);
     }
   });
 
-  it.each(bothFail)('the result is unknown if %s, and the directory cannot be synced', (_, faults) => {
+  it.each(bothFail)('the state of a frame is unknown if %s, and the directory cannot be synced', (_, faults) => {
     const made = makeJournal();
     failNext(made, ['write', 'sync', 'syncDirectory'], [...faults, 'EIO']);
     const failure = catchFailure(() => made.writer.append(body(1)));
@@ -106,14 +106,14 @@ describe('JournalWriter.append', () => {
     );
   });
 
-  it('a frame that a replay did not find is never returned, although it is on disk', () => {
+  it('a frame that a replay did not find is never returned later, although it is on disk', () => {
     let drawn = 0.99;
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
     failNext(made, ['sync', 'syncDirectory'], ['EIO', 'EIO', 'EIO']);
     const { fault } = made.disk;
     made.disk.fault = (operation) => {
-      // The first flush fails after everything has reached the disk, the second flush before anything has.
+      // The first flush fails after all data has reached the disk. The second flush fails before any data has.
       if (operation.length === 16) drawn = 0;
       return fault(operation);
     };
@@ -126,19 +126,19 @@ describe('JournalWriter.append', () => {
     expect(bodies).toEqual([createBody(1).length, 50]);
   });
 
-  it('appends continue after a power loss has removed a frame that a replay found in the page cache', () => {
+  it('appends continue even if a power loss removes a frame that a replay found in the page cache', () => {
     const made = makeJournal();
     failNext(made, ['sync'], ['kill']);
     expect(() => made.writer.append(body(1))).toThrow('killed');
     made.disk.restart();
     expect(replay(made.journal)).toEqual([1]);
-    recycle(made.journal, 1, 1); // The store has it.
+    recycle(made.journal, 1, 1); // The store has frame 1.
     new JournalWriter(made.journal, 1).append(body(2));
     made.disk.losePower();
     expect(replay(made.journal, 1)).toEqual([2]);
   });
 
-  it('an append fails if the directory was removed', () => {
+  it('an append fails if the directory of the journal was removed', () => {
     const directory = mkdtempSync(join(tmpdir(), 'journal-'));
     const journal = { files: journalDirectory(directory), id: Buffer.alloc(16), segmentSize };
     const writer = new JournalWriter(journal, 0);
@@ -149,10 +149,10 @@ describe('JournalWriter.append', () => {
 });
 
 describe('beginning a segment', () => {
-  /** Operations of an append that begins a segment. */
+  /** Number of operations of an append that begins a segment. */
   const count = 13;
 
-  it('the frame is refused, and other frames are unaffected, if any operation fails', () => {
+  it('only the new frame is refused if any operation fails while a segment is begun', () => {
     for (let at = 1; at <= count; at++) {
       const made = writeFrames(2);
       for (const _ of prepareSpare(made.journal));
@@ -168,11 +168,11 @@ describe('beginning a segment', () => {
     }
   });
 
-  it('the header is written even if another thread creates a spare of the same name', () => {
+  it('a segment gets its header even if another thread creates a spare with the name of its spare', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     const other = prepareSpare(journal);
-    other.next(); // All but its name.
+    other.next(); // The other spare is complete, except for its name.
     for (const _ of prepareSpare(journal, 'urgent.tmp'));
     disk.fault = ({ kind, length }) => {
       if (kind === 'write' && length === 4_096) {
@@ -197,7 +197,7 @@ describe('beginning a segment', () => {
   });
 });
 
-it('the writer of a store that is ahead of the journal appends frames after the last frame of the store', () => {
+it('a writer continues after the last frame of the store if the store is ahead of the journal', () => {
   const { journal } = writeFrames(2);
   const reader = new JournalReader(journal, 10);
   expect([...reader.frames()]).toEqual([]);
@@ -222,13 +222,13 @@ describe('a full disk', () => {
     expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
-  it('a process starts on the spare of the previous process', () => {
+  it('a process on a full disk begins its journal in the spare of the previous process', () => {
     const { disk, journal } = writeFrames(2);
     disk.capacity = 2 * segmentSize;
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('a process without a spare does not start until there is space', () => {
+  it('a process on a full disk cannot begin a journal without a spare', () => {
     const { disk, journal } = writeFrames(2);
     disk.remove('spare-0000000000');
     disk.capacity = segmentSize;
@@ -238,7 +238,7 @@ describe('a full disk', () => {
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('no bytes remain of a spare whose preparation was abandoned or killed', () => {
+  it('an abandoned or interrupted preparation of a spare leaves no unfinished file behind', () => {
     const { disk, journal } = makeJournal();
     const preparing = prepareSpare(journal);
     preparing.next();

@@ -42,7 +42,7 @@ export function writeFrames(last: number): FramesOnDisk {
   return made;
 }
 
-/** One segment with the frames from 5 on, followed by whole frames of an older generation, each in its place. */
+/** One segment with the frames from 5 on, followed by complete frames of an older generation at valid offsets. */
 export function writeRecycled(last: number): FramesOnDisk {
   const { disk, journal, writer: older } = makeJournal(undefined, 24_576);
   for (let sequence = 1; sequence <= 4; sequence++) older.append([Buffer.alloc(4_000, sequence)]);

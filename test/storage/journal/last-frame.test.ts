@@ -12,7 +12,7 @@ const olderFrame = writeFrames(1)
   .disk.contents('0000000001.segment')
   .slice(atPage, atPage + length);
 
-/** The newest segment holds frame 6, which is damaged, alone or after frame 5. */
+/** The newest segment has only frame 6, or frames 5 and 6. The tests damage frame 6. */
 describe.each<[string, number, () => FramesOnDisk]>([
   ['last frame in a new segment', afterFrame5, () => writeFrames(5)],
   ['last frame in a recycled segment', afterFrame5, () => writeRecycled(5)],
@@ -36,7 +36,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     return replay(made.journal, 4);
   }
 
-  it('the last frame is returned if it is whole', () => {
+  it('the last frame is returned if it is complete', () => {
     expect(replay(made.journal, 4)).toEqual([5, 6]);
     expect(made.disk.contents(name)).toEqual(whole);
   });
@@ -54,7 +54,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     }
   });
 
-  it('a last frame that is whole, was not begun, or was refused is not reported as incomplete', () => {
+  it('a last frame that is complete, was not begun, or was refused is not reported as incomplete', () => {
     expect(incompleteIn(made.journal)).toBeUndefined();
     replayAltered((bytes) => bytes.fill(0, begin, begin + 16));
     expect(incompleteIn(made.journal)).toBeUndefined();
@@ -83,7 +83,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
       );
   });
 
-  it('the next process replaces the damaged frame by its first frame', () => {
+  it('the first frame of the next process replaces the damaged last frame', () => {
     const { disk, journal } = made;
     expect(replayAltered((bytes) => bytes.fill(0, begin + 100))).toEqual([5]);
     appendFrames(journal, new JournalWriter(journal, 5), 6, 7);
@@ -94,13 +94,13 @@ describe.each<[string, number, () => FramesOnDisk]>([
   });
 });
 
-/** Another process continues, in a segment that begins with frame 6. */
+/** Another process begins a segment with frame 6. */
 function startedAt6({ disk, journal }: FramesOnDisk): FramesOnDisk {
   for (const _ of prepareSpare(journal));
   return { disk, journal, writer: new JournalWriter(journal, 5) };
 }
 
-/** The report of a replay about the end of the journal. */
+/** Returns what a replay reports about the end of the journal. */
 function incompleteIn(journal: Journal): string | undefined {
   const reader = new JournalReader(journal, 4);
   for (const _ of reader.frames());

@@ -37,9 +37,9 @@ interface Inode {
 type EntryChange = (entries: Map<string, Inode>) => void;
 
 /**
- * A file system in memory that loses everything it can. A power loss keeps any version of each unsynced sector, or of
- * each page, and any of the unsynced changes to the directory. After a failed sync, some of the data is on disk, and
- * the rest never gets there.
+ * A file system in memory that loses as much data as a real disk can lose. A power loss keeps any version of each
+ * unsynced sector, or of each page, and any of the unsynced changes to the directory. After a failed sync, some of the
+ * data is on disk, and the other data never reaches the disk.
  */
 export class LossyDisk implements JournalFiles {
   readonly directory = '/journal';
@@ -133,7 +133,7 @@ export class LossyDisk implements JournalFiles {
     return this.#entries.get(name)!.seen.slice();
   }
 
-  /** Puts a file there, durably. */
+  /** Adds or replaces a file durably, bypassing the journal. */
   put(name: string, bytes: Uint8Array): void {
     const inode: Inode = { seen: bytes.slice(), disk: bytes.slice(), unsynced: new Map() };
     this.#entries.set(name, inode);
@@ -206,7 +206,7 @@ export class LossyDisk implements JournalFiles {
     }
   }
 
-  /** Draws the number of unsynced versions on disk: per sector, or the same share for a whole page. */
+  /** Returns a function that draws how many unsynced versions are on disk, for each sector or for a whole page. */
   #draw(): (versions: readonly Uint8Array[], index: number) => number {
     const isByPage = this.#random() < 0.5;
     const shares = new Map<number, number>();
@@ -218,7 +218,7 @@ export class LossyDisk implements JournalFiles {
     };
   }
 
-  /** Writes a version of each unsynced sector to the disk, and forgets the others. */
+  /** Writes one version of each unsynced sector to the disk, and forgets the other versions. */
   #reach(inode: Inode, draw: (versions: readonly Uint8Array[], index: number) => number): void {
     const disk = new Uint8Array(Math.max(inode.disk.length, inode.seen.length));
     disk.set(inode.disk);

@@ -5,7 +5,7 @@ import { freshDirectory } from '../../support/binary.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Appends a frame in a process without a free descriptor. Each pause of the journal closes one file, if `frees`. */
+/** Appends a frame in a process without a free descriptor. If `frees` is `yes`, each pause closes a file. */
 const script = `
   import { closeSync, openSync } from 'node:fs';
   import { journalDirectory } from './src/storage/journal/files.ts';

@@ -13,16 +13,16 @@ export interface Step {
   readonly action: 'append' | 'read' | 'fold' | 'forget' | 'prepare' | 'recycle' | 'restart' | 'stop';
   /** The size of a frame, or the number of frames to fold. */
   readonly amount: number;
-  /** The troubles during this step, followed by the troubles of each startup after it. */
+  /** The faults of this step, followed by the faults of the startups after the step. */
   readonly troubles: readonly Trouble[];
 }
 
 /** A fault of some operations of the file system, one after another. */
 export interface Trouble {
   readonly what: Fault | 'power loss';
-  /** The kinds of operations that are counted. */
+  /** The kinds of operations that `at` and `times` count. */
   readonly kinds: readonly Operation['kind'][];
-  /** The first operation with the fault, from 1, and below the number of such operations. */
+  /** The number of the first operation with the fault, from 1. `times` operations have the fault. */
   readonly at: number;
   readonly times: number;
 }
@@ -83,7 +83,7 @@ export class Schedule {
     for (let next = 1; !isDone; next++) isDone = this.#attempt(() => this.#start(), troubles[next]);
   }
 
-  /** Does something under a fault. Returns false if the process ended. */
+  /** Runs an action with a fault. Returns false if the process ended. */
   #attempt(act: () => void, trouble: Trouble | undefined): boolean {
     const { fault } = this.#disk;
     let isTroubled = false;
@@ -110,7 +110,7 @@ export class Schedule {
 
   #append(size: number): void {
     const body = `${++this.#bodies}:${'x'.repeat(size)}`;
-    // A frame in the body of a frame must not be read as a frame: a body can contain bytes of this journal.
+    // The body of a frame can contain bytes of this journal. They must not be read as a frame.
     const echo = size % 3 === 0 ? this.#echo(size) : '';
     try {
       this.#unknown = body + echo;
@@ -125,7 +125,7 @@ export class Schedule {
     }
   }
 
-  /** Bytes of a segment, between two places where a frame can begin. */
+  /** Returns the bytes of a segment from one possible start of a frame to another. */
   #echo(size: number): string {
     const name = this.#disk.list().find((each) => each.endsWith('.segment'))!;
     const from = 4096 + 8 * (size % 100);
@@ -138,12 +138,12 @@ export class Schedule {
     expectSame(this.#stored.concat(this.#unfolded), this.#settled);
   }
 
-  /** Does one transaction of the store: its contents and its position. */
+  /** Runs one transaction of the store, which has the frames and the position of the last frame. */
   #fold(count: number): void {
     this.#stored = this.#stored.concat(this.#unfolded.splice(0, count));
   }
 
-  /** Undoes a failed fold: the frames are read again. */
+  /** Undoes a failed fold. Its frames are read again. */
   #readAgain(): void {
     this.#unfolded = [];
     this.#reader = new JournalReader(this.#journal, this.#stored.length);
@@ -177,7 +177,7 @@ export class Schedule {
     this.#unknown = undefined;
   }
 
-  /** Checks that the frames are there after one more power loss, and that they can be folded. */
+  /** Checks that all settled frames can still be read and folded after another power loss. */
   #settle(): void {
     this.#disk.losePower();
     this.#start();

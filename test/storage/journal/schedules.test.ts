@@ -54,7 +54,7 @@ function check(lies?: (operation: Operation) => boolean) {
 }
 
 describe('the journal in random schedules of appends, folds, crashes and failures', () => {
-  it('loses no acknowledged frame, and returns no frame twice and no refused frame', {
+  it('a journal loses no acknowledged frame, returns no frame twice, and returns no refused frame', {
     timeout: 120_000 + 20 * numRuns,
   }, () => {
     const details = check();
@@ -66,7 +66,7 @@ describe('the journal in random schedules of appends, folds, crashes and failure
     ['a directory that is not synced', ({ kind }) => kind === 'syncDirectory'],
     ['a spare whose header is not synced', ({ kind, name }) => kind === 'sync' && name === 'next.tmp'],
     ['refused frames that are not invalidated', ({ kind, length }) => kind === 'write' && length === 16],
-  ])('fails the check with %s', (_, lies) => {
+  ])('the check of random schedules fails with %s', (_, lies) => {
     expect(check(lies).failed).toBe(true);
   });
 });

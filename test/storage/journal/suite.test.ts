@@ -78,7 +78,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(() => files.rename('a', 'b')).toThrow('ENOENT');
     });
 
-    it('an open file detects that its path no longer leads to the file', () => {
+    it('an open file detects that another file has replaced it at its path', () => {
       const file = write('a', 'x');
       file.checkPlace();
       write('b', 'y');
@@ -100,7 +100,7 @@ describe.each<[string, () => JournalFiles]>([
         expect(writer.append([Buffer.from(text(sequence))])).toBe(sequence);
     };
 
-    it('the journal is read while it is written', () => {
+    it('a reader reads frames while a writer appends to the same journal', () => {
       const writer = new JournalWriter(journal, 0);
       const reader = new JournalReader(journal, 0);
       append(writer, 1, 2);
@@ -119,7 +119,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(texts(reader, 8)).toEqual([text(8)]);
     });
 
-    it('the journal is read again after any frame', () => {
+    it('a new reader returns the frames after any given frame', () => {
       const writer = new JournalWriter(journal, 0);
       for (let from = 1; from < 7; from += 2, prepare()) append(writer, from, from + 1);
       writer.close();
@@ -131,7 +131,7 @@ describe.each<[string, () => JournalFiles]>([
     });
 
     it.each([-24, -16, -8, 0, 8])(
-      'the journal is read in chunks, with a frame that ends %i bytes after a chunk',
+      'the journal is read in chunks if a frame ends %i bytes after a chunk',
       (distance) => {
         journal = { ...journal, segmentSize: 4 * chunk };
         const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];
@@ -150,7 +150,7 @@ describe.each<[string, () => JournalFiles]>([
       },
     );
 
-    it('refuses a frame while no spare segment is ready, and accepts it afterwards', () => {
+    it('a journal refuses a frame while no spare segment is ready, and accepts it afterwards', () => {
       const writer = new JournalWriter(journal, 0);
       append(writer, 1, 2);
       expect(() => append(writer, 3, 3)).toThrow('has no spare segment');
@@ -158,7 +158,7 @@ describe.each<[string, () => JournalFiles]>([
       append(writer, 3, 3);
     });
 
-    it('accepts a frame that fills a segment, and refuses a longer frame', () => {
+    it('a journal accepts a frame that fills a segment, and refuses a longer frame', () => {
       const writer = new JournalWriter(journal, 0, 8_192);
       prepare();
       const fill = Buffer.alloc(12_288 - 4_096 - 16, 'y');
@@ -167,7 +167,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(texts(new JournalReader(journal, 0))).toEqual([fill.toString()]);
     });
 
-    it('recycles segments of the right size, and removes other segments', () => {
+    it('recycling turns segments of the right size into spares, and removes other segments', () => {
       const writer = new JournalWriter(journal, 0, 8_192);
       for (let frame = 1; frame < 6; frame++, prepare()) append(writer, frame, frame);
       prepare();
@@ -186,7 +186,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.list().sort()).toEqual(['0000000004.segment', 'spare-0000000003']);
     });
 
-    it('keeps three spare segments', () => {
+    it('recycling keeps at most three spare segments', () => {
       const writer = new JournalWriter(journal, 0);
       for (let frame = 1; frame < 14; frame++, prepare()) append(writer, frame, frame);
       recycle(journal, 13);
@@ -196,7 +196,7 @@ describe.each<[string, () => JournalFiles]>([
       writer.close();
     });
 
-    it('replaces spare segments of another size, and continues after segments of another size', () => {
+    it('a journal replaces spare segments of another size, and continues after segments of another size', () => {
       append(new JournalWriter(journal, 0), 1, 2);
       prepare();
       journal = { ...journal, segmentSize: 16_384 };

@@ -39,7 +39,7 @@ test('the series of a block are adjacent and belong to one environment', () => {
   );
 });
 
-test('the layout on disk does not change', () => {
+test('the stored format of blocks does not change', () => {
   const key = blockKey(computeBlock(seriesRef(258, 70)), encodeBucket(bucketWidth.hour, 29_535_840));
   expect(key.toString('hex')).toBe('00000102' + '01' + '01c2ae60' + '00000002');
   const cells: Block<Counts> = new Array(cellsPerBlock).fill(undefined);

@@ -22,7 +22,7 @@ const unknownInterval = { interval: 0 };
 describe('a message of an SDK that repeats buckets', () => {
   test.each<[string, readonly SentMessage[], Totals, unknown[]]>([
     [
-      'counts once if the SDK for Go sent it and it is received again',
+      'of the SDK for Go counts once if it is received again',
       [
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0, forGo],
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0, forGo],
@@ -31,7 +31,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['repeated', 1]],
     ],
     [
-      'counts in full if another process of the SDK for Node sends an equal message in the same millisecond',
+      'of the SDK for Node counts in full if another process sends an equal message in the same millisecond',
       [
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0],
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0],
@@ -40,7 +40,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'counts the difference to a message that is an interval older',
+      'counts only the difference to the message of the previous interval',
       [
         [{ 'a/yes': 5, 'a/blue': 5, 'b/no': 1, sales: 2.5 }, 0],
         [{ 'a/yes': 8, 'a/blue': 6, 'b/no': 1, 'c/yes': 4, sales: 4 }, interval],
@@ -86,7 +86,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'counts in full if it ends at the same time with other counts',
+      'counts in full if it has other counts than a message with the same end',
       [
         [{ 'a/yes': 5 }, 0],
         [{ 'a/yes': 6 }, 0],
@@ -95,7 +95,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'counts in full with another identity',
+      'counts in full if it has another identity than the previous message',
       [
         [{ 'a/yes': 5 }, 0],
         [{ 'a/yes': 8 }, interval, { identity: digestBytes(1, 2, 3, 5) }],
@@ -104,7 +104,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [],
     ],
     [
-      'counts nothing if a later message that includes it overtook it',
+      'counts nothing if a later message that includes its counts arrived first',
       [
         [{ 'a/yes': 8, 'b/no': 1 }, interval],
         [{ 'a/yes': 5 }, 0],
@@ -113,7 +113,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['repeated', 1]],
     ],
     [
-      'has the interval of the first bucket if it does not state an interval',
+      'has the length of the first bucket as its interval if it names no interval',
       [
         [{ 'a/yes': 5 }, 0, unknownInterval],
         [{ 'a/yes': 6 }, 1000, { ...unknownInterval, length: interval + 1000 }],
@@ -126,7 +126,7 @@ describe('a message of an SDK that repeats buckets', () => {
       ],
     ],
     [
-      'counts in full if nothing states an interval',
+      'counts in full if its interval is unknown',
       [
         [{ 'a/yes': 5 }, 0, { interval: 0, length: 0 }],
         [{ 'a/yes': 6 }, interval, { interval: 0, length: 0 }],
@@ -135,7 +135,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'counts the variants of the SDK for Go, which repeats only yes and no',
+      'of the SDK for Go counts all its variants, because this SDK repeats only yes and no',
       [
         [{ 'a/yes': 5, 'a/blue': 5, 'b/no': 2 }, 0, forGo],
         [{ 'a/yes': 11, 'a/blue': 6, 'b/no': 3 }, interval, forGo],
@@ -145,7 +145,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['repeated', 2]],
     ],
     [
-      'counts in full if the SDK for Go has more variants than added checks',
+      'of the SDK for Go counts in full if it has more variants than added checks',
       [
         [{ 'a/yes': 5, 'a/blue': 5 }, 0, forGo],
         [{ 'a/yes': 6, 'a/blue': 6 }, interval, forGo],
@@ -154,7 +154,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'notes values that resemble the previous values of an SDK that repeats values under another start',
+      'leads to a note if its values resemble the previous values of an SDK that repeats values',
       [
         [{ sales: 4 }, 0, { repeats: repeats.values }],
         [{ sales: 3 }, interval, { repeats: repeats.values }],
@@ -172,7 +172,7 @@ describe('a message of an SDK that repeats buckets', () => {
       { 'a/yes': 10 },
       [],
     ],
-  ])('%s', async (_, sent, expected, notes) => {
+  ])('a message %s', async (_, sent, expected, notes) => {
     const store = openStore();
     for (const [totals, at, more] of sent) {
       store.send(totals, start + at, more);
@@ -188,7 +188,7 @@ describe('a registration', () => {
   const unnamed = { sender, repeats: repeats.never, ...unknownInterval };
   const registration = (more: Partial<CumulativeMessage>) => ({ identity: sender, sender, length: 0, ...more });
 
-  test('a registration states the SDK and the interval of messages that do not state these', async () => {
+  test('a registration names the SDK and the interval for messages that do not name them', async () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.whole, interval: interval / 4 }));
     await store.restart();
@@ -197,7 +197,7 @@ describe('a registration', () => {
     expect(store.sums()).toEqual({ 'a/yes': 7 });
   });
 
-  test('a registration of an SDK that never repeats a bucket makes similar messages count in full', () => {
+  test('similar messages count in full if the registration is of an SDK that never repeats a bucket', () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.never }));
     for (const _ of [1, 2]) store.send({ 'a/yes': 5 }, start, { ...unnamed, repeats: repeats.whole });

@@ -139,7 +139,7 @@ test('a file can end before an unused last page, but not before a page in use', 
   const records = listRecords(first.tables);
   await first.lmdb.close();
 
-  // The file has the minimum length, and is complete.
+  // The file is complete and has the minimum length.
   const file = readFileSync(getFile(data));
   const cut = (pages: number) => writeFileSync(getFile(data), file.subarray(0, pages * pageSize));
   let pages = file.length / pageSize;
@@ -161,7 +161,7 @@ function isInOrder(data: string): boolean {
   }
 }
 
-test('no directory appears before all directories are created', async () => {
+test('createAtomically moves no directory to its place before all directories are complete', async () => {
   const data = temporaryDirectory();
   await createAtomically(data, async (aside) => {
     for (const name of ['first', 'second']) {
@@ -173,7 +173,7 @@ test('no directory appears before all directories are created', async () => {
   expect(readdirSync(data).sort()).toEqual(['first', 'second']);
 });
 
-test('a failure leaves nothing behind, and the remains of a power loss are harmless', async () => {
+test('a failed creation of directories leaves no files behind, and files from a power loss do no harm', async () => {
   const data = temporaryDirectory();
   let half = '';
   const failing = createAtomically(data, async (aside) => {
@@ -199,7 +199,7 @@ test.each([
     'the cause of an error',
     () => new Error('Cannot make lock.mdb', { cause: Object.assign(new Error('quota'), { code: 'EDQUOT' }) }),
   ],
-])('a full disk is reported with the remedy if %s reports it', async (_, error) => {
+])('a full disk that is reported by %s leads to an error with the remedy', async (_, error) => {
   const data = temporaryDirectory();
   const failing = createAtomically(data, async () => {
     throw error();
@@ -210,7 +210,7 @@ test.each([
   expect(readdirSync(data)).toEqual([]);
 });
 
-test('directories completed by an earlier run are moved once the data directory is locked', () => {
+test('locking a data directory first moves the directories that an interrupted run has completed', () => {
   const data = temporaryDirectory();
   for (const store of ['accounts', 'usage']) {
     mkdirSync(`${data}/prepared.tmp/${store}`, { recursive: true });

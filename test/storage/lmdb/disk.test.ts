@@ -37,7 +37,7 @@ const losses: readonly [string, (directory: string, file: string) => void][] = [
   ],
 ];
 
-test.each(losses)('an open file that %s is no longer at its path', (loss, lose) => {
+test.each(losses)('the check of an open file reports that the file %s', (loss, lose) => {
   const directory = join(root, loss);
   const file = join(directory, 'file');
   mkdirSync(directory);

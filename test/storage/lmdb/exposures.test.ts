@@ -41,7 +41,7 @@ function sweep(store: UsageTables, seconds: number, limit = 2): number {
   return total;
 }
 
-test('the stored format of a value does not change', async () => {
+test('the stored format of exposures does not change', async () => {
   const store = temporaryUsage();
   transact(store, () => see(store, createKey(7), 5, start));
   const stored = [...store.exposures.getRange()].map(({ key, value }) => [key.toString('hex'), value.toString('hex')]);
@@ -98,7 +98,7 @@ test('a sweep removes exactly the expired exposures', async () => {
   );
 });
 
-test('a sweep visits at most its limit of people, and each person once', async () => {
+test('one step of a sweep visits at most `limit` people, and all steps visit each person once', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, createKey(person), 0, start);
@@ -111,7 +111,7 @@ test('a sweep visits at most its limit of people, and each person once', async (
   expect(readExposures(store, createKey(2))).toBeUndefined();
 });
 
-test('removed people free space for others', async () => {
+test('removing people makes room for other people in an environment', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const person of [1, 2]) see(store, createKey(person), 0, start);

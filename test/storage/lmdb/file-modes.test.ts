@@ -30,13 +30,13 @@ const ownersOnly = {
   'usage/lock.mdb': '600',
 };
 
-test('files with secrets are readable by their owner only, whatever the umask', async () => {
+test('files with secrets are readable by their owner only, for any umask', async () => {
   const before = process.umask(0);
   onTestFinished(() => void process.umask(before));
   expect(await openBoth(temporaryDirectory())).toEqual(ownersOnly);
 });
 
-test('files that others can read become private again', async () => {
+test('opening a store makes its files private if other users could read them', async () => {
   const data = temporaryDirectory();
   await openBoth(data);
   for (const name of Object.keys(ownersOnly)) chmodSync(join(data, name), name.includes('.') ? 0o644 : 0o755);

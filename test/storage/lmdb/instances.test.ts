@@ -54,7 +54,7 @@ const listEnds = (store: UsageTables) => [1, 2, 3].map((n) => findEnd(store, 'an
 const getProfile = (store: UsageTables, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
-test('the previous id stays valid for the grace period, and the id before it becomes invalid', async () => {
+test('the previous instance id stays valid for the grace period, and the id before it becomes invalid', async () => {
   const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
@@ -64,7 +64,7 @@ test('the previous id stays valid for the grace period, and the id before it bec
   expect(getProfile(store, 'ann')).toBe('{"identity":"ann","n":3}');
 });
 
-test('replacing an id does not extend its lifetime', async () => {
+test('replacing an instance id does not extend the lifetime of the replaced id', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     mint(store, 'ann', 1);
@@ -73,7 +73,7 @@ test('replacing an id does not extend its lifetime', async () => {
   expect(findEnd(store, 'ann', 1)).toBe(start + ttl);
 });
 
-test('each of several ids minted for one identity in one transaction replaces the id before it', async () => {
+test('each id replaces the previous one if several ids are minted for one identity in one transaction', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
@@ -81,7 +81,7 @@ test('each of several ids minted for one identity in one transaction replaces th
   expect(listEnds(store)).toEqual([undefined, start + hour, start + ttl]);
 });
 
-test('equal identities in two applications are independent', async () => {
+test('equal identities in two applications have independent instance ids', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     mint(store, 'ann', 1);
@@ -94,7 +94,7 @@ test('equal identities in two applications are independent', async () => {
   expect(getProfile(store, 'ann', 2)).toBeUndefined();
 });
 
-test('use extends the lifetime of an id, unless the id was replaced or never minted', async () => {
+test('a use extends the lifetime of an instance id, unless the id was replaced or never minted', async () => {
   const store = temporaryUsage();
   const expiresAt = start + 40 * day;
   transact(store, () => {
@@ -127,7 +127,7 @@ test('a sweep removes people whose ids have all expired before today', async () 
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
 });
 
-test('a removed person leaves nothing behind', async () => {
+test('removing a person removes all records of the person', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
@@ -136,7 +136,7 @@ test('a removed person leaves nothing behind', async () => {
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
 });
 
-test('the secret is created once and kept in the store', async () => {
+test('the secret for digests is created once and kept in the store', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
@@ -154,11 +154,11 @@ test.each([
   `${createId('ann', 1)}0`,
   createId('ann', 1).toUpperCase(),
   'x'.repeat(78),
-])('the text %j cannot be an id, and is not looked up', async (text) => {
+])('the text %j cannot be an instance id, and is not looked up', async (text) => {
   expect(digestOfInstance(text)).toBeUndefined();
 });
 
-test('the stored format of a record does not change', async () => {
+test('the stored format of people and their instance ids does not change', async () => {
   const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   const [{ key, value } = { key: nothing, value: nothing }] = store.identities.getRange();

@@ -38,7 +38,7 @@ describe('data directories of past layouts', () => {
     expect(await emptyTables(data), hint).toEqual([]);
   });
 
-  test.each(fixtures)('the fixture %s is opened, and reads as recorded', async (fixture) => {
+  test.each(fixtures)('the fixture %s can be opened, and contains the recorded data', async (fixture) => {
     const data = `${freshDirectory()}/data`;
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
@@ -60,7 +60,7 @@ describe('data directories of past layouts', () => {
     expect(faults).toEqual([]);
   });
 
-  test.each(fixtures)('the fixture %s is restored from the backup of its upgrade', async (fixture) => {
+  test.each(fixtures)('a backup of the fixture %s can be restored after its upgrade', async (fixture) => {
     const data = temporaryDirectory();
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
@@ -76,7 +76,7 @@ describe('data directories of past layouts', () => {
   });
 });
 
-/** Possible future layouts: the counts move to a table with another name, and then get another kind of values. */
+/** Two possible future layouts: one renames the table of counts, and the next changes the form of their values. */
 const later: Layout = {
   store: 'usage',
   steps: [
@@ -144,7 +144,7 @@ describe('a store of an earlier layout', () => {
     await lmdb.close();
   });
 
-  it('an earlier layout is rejected next to a service until the service has migrated it', async () => {
+  it('a command rejects an earlier layout next to a service until the service has migrated the store', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const next: Layout = { store: 'accounts', steps: [() => {}] };
@@ -157,7 +157,7 @@ describe('a store of an earlier layout', () => {
 });
 
 describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout) => {
-  it('a later layout is rejected by name, and not changed', async () => {
+  it('a store with a later layout is rejected with its name, and not changed', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const lmdb = openLmdb(`${data}/${layout.store}`);

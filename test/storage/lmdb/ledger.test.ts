@@ -44,7 +44,7 @@ function put(store: UsageTables, application: number, hour: number, of: LedgerDi
   );
 }
 
-test('the stored format of a row does not change', async () => {
+test('the stored format of a ledger row does not change', async () => {
   const store = temporaryUsage();
   put(store, 5, 491_580, refused);
   put(store, 5, 491_580, accepted);
@@ -62,7 +62,7 @@ test('the stored format of a row does not change', async () => {
   ]);
 });
 
-test('a row is read back as written', async () => {
+test('a ledger row is read back as it was written', async () => {
   const store = temporaryUsage();
   put(store, 5, 100, refused);
   put(store, 5, 100, accepted);
@@ -76,7 +76,7 @@ test('a row is read back as written', async () => {
   expect(entries).toContainEqual({ hour: 100, dimensions: accepted, count: 3, lastAt, example: null });
 });
 
-test('a row of an earlier build has the present code of its refusal', async () => {
+test('a ledger row of an earlier build is read with the present code of its refusal', async () => {
   const store = temporaryUsage();
   put(store, 5, 100, { ...refused, code: 'engine_unavailable' });
   expect(Array.from(ledgerEntries(store, 5, 100, 101), ({ dimensions }) => dimensions.code)).toEqual([
@@ -84,7 +84,7 @@ test('a row of an earlier build has the present code of its refusal', async () =
   ]);
 });
 
-test('a range returns exactly its hours of one application, the latest hour first', async () => {
+test('ledgerEntries returns exactly the requested hours of one application, latest hour first', async () => {
   const store = temporaryUsage();
   for (const application of [4, 5, 6]) {
     for (const hour of [99, 100, 101, 102, 103]) put(store, application, hour, accepted, application);
@@ -98,7 +98,7 @@ test('a range returns exactly its hours of one application, the latest hour firs
   expect([...ledgerEntries(store, 5, 103, 103)]).toEqual([]);
 });
 
-test('expired rows are deleted in bounded steps, per application', async () => {
+test('the expired ledger rows of an application are deleted in bounded steps', async () => {
   const store = temporaryUsage();
   for (const application of [4, 5]) {
     for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { maxStoreBytes, openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-it('openLmdb leaves no hole in the lock file, which is mapped into memory', async () => {
+it('openLmdb allocates the whole lock file, because the file is mapped into memory', async () => {
   const path = temporaryDirectory();
   const lmdb = openLmdb(path);
   const { size, blocks } = statSync(join(path, 'lock.mdb'));
@@ -13,7 +13,7 @@ it('openLmdb leaves no hole in the lock file, which is mapped into memory', asyn
   await lmdb.close();
 });
 
-it('openLmdb allows a store far larger than 1 GiB, without allocating it on disk', async () => {
+it('openLmdb allows a store far larger than 1 GiB without allocating it on disk', async () => {
   const path = temporaryDirectory();
   const lmdb = openLmdb(path);
   expect(lmdb.getStats()).toMatchObject({ mapSize: maxStoreBytes });

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../../dist/node/main.js', import.meta.url));
 
-/** Starts `serve` of the Node build. Returns the first line of the output. */
+/** Starts `serve` of the Node build. Returns the process and the first line of its output. */
 async function serve(data: string): Promise<{ child: ChildProcess; said: string }> {
   const listen = [...freePorts, '--log-level', 'error'];
   const child = spawn(process.execPath, [main, 'serve', '--data', data, ...listen], { stdio: 'pipe' });
@@ -29,7 +29,7 @@ describe('a data directory between processes', () => {
     expect(said.filter((line) => line.includes(`${data}: `))).toHaveLength(3);
   });
 
-  it('the refusal of a locked directory has the pid of its process, even if files were removed from it', async () => {
+  it('the error for a locked directory contains the pid of the holder, even after files were removed', async () => {
     const data = temporaryDirectory();
     const lock = lockDataDirectory(data);
     for (const name of readdirSync(data)) renameSync(join(data, name), join(temporaryDirectory(), name));
@@ -37,7 +37,7 @@ describe('a data directory between processes', () => {
     lock.release();
   });
 
-  it('a directory can be locked immediately after SIGKILL', async () => {
+  it('a data directory can be locked immediately after its process was killed', async () => {
     const data = temporaryDirectory();
     const first = await serve(data);
     first.child.kill('SIGKILL');
@@ -47,7 +47,7 @@ describe('a data directory between processes', () => {
 });
 
 describe('lockDataDirectory', () => {
-  it('locks for exactly one of many callers in one process, repeatedly', () => {
+  it('only one of many callers in one process can lock a directory', () => {
     const directory = temporaryDirectory();
     for (let round = 0; round < 20; round += 1) {
       const lock = lockDataDirectory(directory);
@@ -56,7 +56,7 @@ describe('lockDataDirectory', () => {
     }
   });
 
-  it('keeps the lock by any path to the directory, and when it is moved', () => {
+  it('a lock applies to every path of the directory, and is kept when the directory is moved', () => {
     const directory = join(temporaryDirectory(), 'x'.repeat(150));
     const lock = lockDataDirectory(directory);
     expect(() => lockDataDirectory(`${directory}/../${'x'.repeat(150)}/`)).toThrow('is using it');
@@ -68,7 +68,7 @@ describe('lockDataDirectory', () => {
   it.each([
     ['symbolic', (from: string, to: string) => symlinkSync(from, to)],
     ['hard', (from: string, to: string) => linkSync(from, to)],
-  ])('a lock is kept when another directory has %s links to its files', (_kind, link) => {
+  ])('a directory with %s links to the files of a locked directory cannot be locked', (_kind, link) => {
     const directory = temporaryDirectory();
     const other = temporaryDirectory();
     for (const data of [directory, other]) mkdirSync(join(data, 'usage'));
@@ -84,7 +84,7 @@ describe('lockDataDirectory', () => {
     lockDataDirectory(other).release();
   });
 
-  it('creates a missing directory, empty and for its owner only', () => {
+  it('lockDataDirectory creates a missing directory that is empty and that only its owner can access', () => {
     const directory = join(temporaryDirectory(), 'a/b');
     const lock = lockDataDirectory(directory);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -92,7 +92,7 @@ describe('lockDataDirectory', () => {
     lock.release();
   });
 
-  it('reports the directory that cannot be used, and the reason', () => {
+  it('lockDataDirectory reports which directory cannot be used, and why', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     expect(() => lockDataDirectory(file)).toThrow(`Cannot use the data directory ${file}: it is not a directory`);
@@ -102,7 +102,7 @@ describe('lockDataDirectory', () => {
     );
   });
 
-  it.runIf(process.getuid?.() !== 0)('reports missing write permission', () => {
+  it.runIf(process.getuid?.() !== 0)('lockDataDirectory reports a missing write permission', () => {
     const readOnly = join(temporaryDirectory(), 'read-only');
     mkdirSync(readOnly);
     chmodSync(readOnly, 0o500);

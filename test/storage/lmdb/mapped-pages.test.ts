@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 const entries = 2000;
 const createKey = (entry: number) => Buffer.from(String(entry).padStart(6, '0'));
 
-/** The resident kilobytes of the map of a file. */
+/** Returns how many kilobytes of the map of a file are resident. */
 function residentKb(file: string): number {
   const text = readFileSync('/proc/self/smaps', 'utf8');
   const map = text.slice(text.indexOf(` ${file}\n`));

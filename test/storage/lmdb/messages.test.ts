@@ -15,7 +15,7 @@ import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const message = (n: number, at: number): Message => ({ identity: new Uint8Array(16).fill(n), at });
 
-test('messages are read in order of time after a restart', async () => {
+test('messages are read in order of time, even after a restart', async () => {
   const data = temporaryDirectory();
   const first = openUsageTables(data);
   const messages = [message(1, 3000), message(2, 1000), message(255, 2000), message(0, 2000)];
@@ -32,7 +32,7 @@ test('messages are read in order of time after a restart', async () => {
   await store.lmdb.close();
 });
 
-test('a forgotten message is deleted, but no other message with the same time', async () => {
+test('deleting a forgotten message keeps other messages with the same time', async () => {
   const store = temporaryUsage();
   const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));

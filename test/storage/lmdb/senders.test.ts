@@ -30,7 +30,7 @@ function open(): { store: UsageTables; put: (...sights: SenderSight[]) => void }
   return { store, put: (...sights) => store.lmdb.transactionSync(() => putSights(store, sights)) };
 }
 
-test('a sender keeps its first and last time despite late reports', () => {
+test('a sender keeps its first and last time even if reports arrive late', () => {
   const { store, put } = open();
   put(sight(browser('a'), 100), sight(server('b'), 100), sight(browser('a'), 100, 8));
   put(sight(browser('a'), 105), sight(browser('a'), 103));
@@ -46,7 +46,7 @@ test.each([
   ['a feature', 7, 25],
   ['an environment', environmentOrdinal, 100],
 ])(
-  '%s stores equally many senders of packets and of reports, and counts all others as one sender',
+  '%s stores equally many senders of packets and of reports, and all further senders as one sender',
   (_, ordinal, room) => {
     const { store, put } = open();
     for (let at = 0; at < room + 5; at += 1) put(sight(browser(`browser ${at}`), at, ordinal));
@@ -64,7 +64,7 @@ test.each([
   },
 );
 
-test('the sweep removes senders not seen for ninety days, and continues at its position', () => {
+test('a sweep removes senders that were not seen for ninety days, and continues where it stopped', () => {
   const { store, put } = open();
   for (const ordinal of [1, 2, 3]) put(sight(browser('old'), 100, ordinal), sight(browser('older'), 99, ordinal));
   put(sight(browser('kept'), 100 + senderLife, 2), sight(browser('other'), 1, 1, 4));

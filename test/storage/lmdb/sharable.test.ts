@@ -3,7 +3,7 @@ import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
 import { lockDataDirectory, waitUntilSharable } from '../../../src/storage/lmdb/lock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** A data directory locked by this process, as by a starting server, and a clock that only a pause advances. */
+/** A data directory that this process has locked, like a starting server. Only a pause advances the clock. */
 async function locked() {
   const data = temporaryDirectory();
   for (const store of ['accounts', 'usage']) await openLmdb(`${data}/${store}`).close();
@@ -51,7 +51,7 @@ test('waitUntilSharable waits for a stopping server to exit', async () => {
   expect(waited).toBe(300);
 });
 
-test('waitUntilSharable names a server that does not open its stores', async () => {
+test('waitUntilSharable reports a server that does not open its stores in time', async () => {
   const { wait } = await locked();
   await expect(wait(() => {})).rejects.toThrow(
     `with process ${process.pid}, which has locked it but not opened its stores`,

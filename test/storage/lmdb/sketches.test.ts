@@ -15,8 +15,8 @@ import {
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** The layout on disk, on which existing stores depend. */
-it('the stored format of sketches has these sizes', () => {
+/** Existing stores depend on this layout. */
+it('the sizes in the stored format of sketches do not change', () => {
   expect({ chunkKeyBytes, chunkValueBytes, maxCoupons, environmentOrdinal }).toEqual({
     chunkKeyBytes: 13,
     chunkValueBytes: 769,
@@ -25,7 +25,7 @@ it('the stored format of sketches has these sizes', () => {
   });
 });
 
-it('the keys of sketches have environment, day, ordinal and chunk', () => {
+it('the key of a chunk contains the environment, the day, the ordinal and the number of the chunk', () => {
   const key = Buffer.alloc(chunkKeyBytes);
   writeChunkKey(key, seriesRef(7, 258), 20_000, 31);
   expect(key.toString('hex')).toBe('00000007' + '00004e20' + '00000102' + '1f');
@@ -34,13 +34,13 @@ it('the keys of sketches have environment, day, ordinal and chunk', () => {
   expect(chunkKeyFrom(7, 20_000, 258).toString('hex')).toBe('00000007' + '00004e20' + '00000102' + '00');
 });
 
-it('the values of sketches have coupons', () => {
+it('a chunk of coupons is stored in the documented format', () => {
   const value = Buffer.alloc(chunkValueBytes, 0xee);
   const length = writeChunk(value, { coupons: Uint32Array.of(0x01020304, 0xfffffff1) });
   expect(value.subarray(0, length).toString('hex')).toBe('00' + '04030201' + 'f1ffffff');
 });
 
-it('the values of sketches have registers', () => {
+it('a chunk of registers is stored in the documented format', () => {
   const value = Buffer.alloc(chunkValueBytes, 0xee);
   const registers = new Uint8Array(registersPerChunk);
   registers.set([1, 2, 3, 4, 50, 0, 63, 33]);

@@ -26,7 +26,7 @@ test.each([
   { what: 'ENOSPC', code: 28 },
   { what: 'EDQUOT', code: 122 },
   { what: 'ENOSPC of the file system', code: 'ENOSPC' },
-])('$what makes the store wait for space, and recover once there is space', ({ code }) => {
+])('the error $what makes the store wait for space, and the store recovers once there is space', ({ code }) => {
   const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
   health.failed(new CommitError('no room', code));
   expect(health.ready).toBe(false);
@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['EMFILE', 'ENFILE', 24, 23])(
-  '%s makes the store wait until a file can be opened, with a public reason',
+  'the error %s makes the store wait until a file can be opened, with a public reason',
   (code) => {
     const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
     health.failed(new CommitError('too many open files', code));
@@ -49,7 +49,7 @@ test.each(['EMFILE', 'ENFILE', 24, 23])(
   },
 );
 
-test('the store keeps waiting while there is no space', () => {
+test('the store keeps waiting as long as the disk is full', () => {
   const data = temporaryDirectory();
   const { health, waiting } = openHealth(data);
   health.failed(new CommitError('no room', 28));
@@ -59,7 +59,7 @@ test('the store keeps waiting while there is no space', () => {
   expect(waiting).toHaveLength(1);
 });
 
-test('any other failure ends the process, once', () => {
+test('any other failure of a commit ends the process, and ends it only once', () => {
   const { health, ends } = openHealth(temporaryDirectory());
   health.failed(new CommitError('Input/output error', 5));
   health.failed(new CommitError('Input/output error', 5));
@@ -70,7 +70,7 @@ test('any other failure ends the process, once', () => {
 test.each([
   [1000, [1, 999, 1000, 2500], [1000, 2500]],
   [0, [1, 1e6], []],
-])('the threshold %s ms and commits of %j ms lead to the slow commits %j', (fromMs, taken, slow) => {
+])('a threshold of %s ms and commits of %j ms lead to warnings about commits of %j ms', (fromMs, taken, slow) => {
   const lines: unknown[] = [];
   const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
   const watch = new CommitWatch('usage', { fromMs, log });
@@ -88,7 +88,7 @@ function open() {
   return { store, put, read: () => store.seen.get(key)?.[0] };
 }
 
-test('a lasting reader is reported with its age, and logged once', () => {
+test('a reader that stays open is reported with its age, and logged once', () => {
   const { store, put } = open();
   const warnings: unknown[] = [];
   let now = 0;
@@ -109,7 +109,7 @@ test('a lasting reader is reported with its age, and logged once', () => {
   expect(watch.look()).toEqual({ seconds: 0, commits: 0 });
 });
 
-test('a snapshot does not change while it is read with pauses, and other reads see new data', () => {
+test('a snapshot does not change during a read with pauses, and other reads see new data', () => {
   const { store, put, read } = open();
   const value = (at: Parameters<Parameters<typeof fromSnapshot>[1]>[0]) =>
     [...store.seen.getRange({ transaction: at })].map((entry) => entry.value[0]);

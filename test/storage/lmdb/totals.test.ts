@@ -24,39 +24,39 @@ function count(...totals: readonly Total[]): number[] {
 }
 
 describe('a running total', () => {
-  test('a running total counts its increase', () => {
+  test('only the increase of a running total counts', () => {
     expect(count(total(5), total(8, { at: noon + 1 }), total(8, { at: noon + 2 }))).toEqual([5, 3, 0]);
   });
 
-  test('a running total counts once if it is received again, or late', () => {
+  test('a running total counts once if it is received again or late', () => {
     expect(count(total(8, { at: noon + 1 }), total(8, { at: noon + 1 }), total(5))).toEqual([8, 0, 0]);
   });
 
-  test('a smaller value of a later time counts whole, because the sender began again', () => {
+  test('a smaller value with a later time counts in full, because the sender has restarted', () => {
     expect(count(total(8), total(3, { at: noon + 1 }), total(4, { at: noon + 2 }))).toEqual([8, 3, 1]);
   });
 
-  test('no value from before the sender began again is counted', () => {
+  test('values from before a restart of the sender do not count after the restart', () => {
     const late = total(8, { at: noon + 1 });
     expect(count(total(5), total(3, { at: noon + 2 }), late, total(4, { at: noon + 3 }))).toEqual([5, 3, 0, 1]);
   });
 
-  test('a running total counts its increase after the clock of the sender was set back', () => {
+  test('the increase of a running total counts after the clock of the sender was set back', () => {
     expect(count(total(5), total(7, { at: noon - 60_000 }))).toEqual([5, 2]);
   });
 
-  test('a running total counts only its later increase if the sender began long ago', () => {
+  test('only later increases of an unknown running total count if the sender began long ago', () => {
     const known = { fresh: 0 };
     expect(count(total(500, known), total(502, { ...known, at: noon + 1 }))).toEqual([0, 2]);
   });
 
-  test('totals are separate for each digest and application', () => {
+  test('running totals are separate for each digest and each application', () => {
     const other = { digest: Buffer.alloc(16, 2) };
     expect(count(total(5), total(6, other), total(7, { application: 8 }))).toEqual([5, 6, 7]);
     expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([2, 1]);
   });
 
-  test('a running total adds up to its greatest value in any order of arrival', () => {
+  test('a running total adds up to its greatest value for any order of arrival', () => {
     const values = fc.array(fc.nat(100), { minLength: 1, maxLength: 8 });
     const orders = values.chain((steps) => {
       let sum = 0;
@@ -88,7 +88,7 @@ describe('sweepTotals', () => {
     });
   }
 
-  test('forgets totals that were not received for a long time', () => {
+  test('sweepTotals forgets totals that were not received for a long time', () => {
     const later = noon + totalLifeMs;
     count(total(5), total(6, { digest: Buffer.alloc(16, 2), received: later }), total(7, { application: 8 }));
     sweep(later, 2);
@@ -97,7 +97,7 @@ describe('sweepTotals', () => {
     expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([1, 0]);
   });
 
-  test('keeps a total that was received again, whatever its value', () => {
+  test('sweepTotals keeps a total that was received again, even with a smaller value', () => {
     count(total(5), total(4, { received: noon + totalLifeMs }));
     sweep(noon + totalLifeMs + 1, 100);
     expect(count(total(6, { at: noon + 1 }))).toEqual([1]);

@@ -3,7 +3,7 @@ import { openReplicaStore, openUsageTables, scan, type UsageTable } from '../../
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-test('a scan includes the tables that only a node of several machines has', async () => {
+test('a scan includes the tables that only a node in a cluster has', async () => {
   const data = temporaryDirectory();
   const replica = openReplicaStore(data);
   replica.lmdb.transactionSync(() => {

@@ -34,7 +34,7 @@ import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { addWhole, dump } from '../../support/whole-batch.ts';
 
-/** The packet path without its checks, and the eraser, with the real store and everything in one thread. */
+/** The packet path without its checks, and the erasure of deleted data. Uses a real store and only one thread. */
 async function open() {
   const fixture = await openFixture();
   const { directory, clock } = fixture;
@@ -47,7 +47,7 @@ async function open() {
     fold: async () => 0,
     unfolded: { frames: 0, bytes: 0 },
     async commit(envelope) {
-      await waitImmediate(); // As far away as a worker.
+      await waitImmediate(); // The result arrives later, like the result of a worker.
       const failure = refused.pop();
       if (failure !== undefined) throw failure;
       aggregator.write(envelope);
@@ -111,13 +111,13 @@ async function open() {
       aggregator = createAggregator(store);
       return over;
     },
-    /** Omits messages, because a message names no application. */
+    /** Omits messages, because a message does not contain its application. */
     left: () => dump(store).filter((record) => !/^(messages|cumulative) /.test(record)),
     close: () => store.lmdb.close(),
   };
 }
 
-test('erasing an application removes all of its data, and no data of others', async () => {
+test('erasing an application removes all of its data, and no data of other applications', async () => {
   const service = await open();
   const { directory, application, team, intake, clock } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -155,7 +155,7 @@ test('packets in flight when their environment is deleted do not restore it', as
   await service.close();
 });
 
-test('a ledger row that is added after the wait for in-flight packets is erased too', async () => {
+test('a ledger row that is added after the wait for packets in flight is erased, too', async () => {
   const service = await open();
   const { directory, application, intake } = service;
   const { number } = application;
@@ -179,7 +179,7 @@ test('a ledger row that is added after the wait for in-flight packets is erased 
   await service.close();
 });
 
-test('names of a batch that the store refused do not return with a later batch', async () => {
+test('names of a batch that the store refused are not stored again with a later batch', async () => {
   const service = await open();
   const { directory, application, team } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -244,7 +244,7 @@ test('the deletion waits while the store refuses writes', async () => {
   await service.close();
 });
 
-test('an interrupted deletion continues, and ends when nothing is left', async () => {
+test('an interrupted deletion continues, and ends when no data is left', async () => {
   const service = await open();
   const { directory, application, intake, clock } = service;
   for (const { number } of application.environments) {
@@ -264,7 +264,7 @@ test('an interrupted deletion continues, and ends when nothing is left', async (
   await service.close();
 });
 
-test('an environment recreated under the same name has only its new data', async () => {
+test('an environment that is recreated under the same name has only its new data', async () => {
   const service = await open();
   const { directory, application } = service;
   await service.send(application, 'old');

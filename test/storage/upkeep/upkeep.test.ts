@@ -10,12 +10,13 @@ interface Report {
   }[];
 }
 
-test('a service started days later rolls up its data, and reports the same sums', async () => {
+test('a service that starts again days later rolls up its data, and reports the same sums', async () => {
   const first = await startLocal();
   const access = await token(first.http, first.credentials);
   const id = await createApplication(first.http, access, { name: 'shop' });
   const { key } = await createKey(first.http, access, id, 'Mobile');
-  const start = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 60_000; // Three minutes of one hour, and one of another.
+  // Three minutes of one hour and one minute of the hour before.
+  const start = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 60_000;
   for (const minutesAgo of [0, 1, 2, 61]) {
     const time = new Date(start - minutesAgo * 60_000).toISOString();
     const stats = [{ feature: 'checkout', variantStats: { on: { checkCount: 1 } } }];
@@ -78,7 +79,7 @@ test('a report for a time before all retained data is counted, noted, and not er
     const { features } = (await read('usage', `feature=now&step=minute&${range}`)) as Report;
     return features[0]?.variants[0]?.series.map(([t]) => (t as number) % 3600);
   };
-  await expect.poll(starts).toEqual([0]); // The round of retention is over.
+  await expect.poll(starts).toEqual([0]); // The minutes are rolled up to hours now.
   const oldest = Date.UTC(2026, 0, 30) / 1000;
   const { features } = (await read('usage', `step=day&${range}`)) as Report;
   expect(features).toMatchObject([

@@ -19,12 +19,12 @@ interface Page<Deps> {
   readonly query?: TObject;
   /** The form that our page or a client posts. */
   readonly form?: TObject;
-  /** Responses by status. A redirect has a `Location`; any other response is a page. */
+  /** Descriptions of the responses, by status. Responses other than `withoutBody` are pages. */
   readonly responses: Readonly<Record<number, string>>;
   readonly bind: Endpoint<Deps>['bind'];
 }
 
-/** Declares two endpoints of a page: `GET` shows it, and `POST` receives its form. */
+/** Declares two endpoints of a page: `GET` shows the page, and `POST` receives its form. */
 export function pageEndpoints<Deps>(
   path: string,
   access: Access,

@@ -80,7 +80,7 @@ export async function proveByPasskey(services: PageServices, posted: PostedForm)
   }
 }
 
-/** Completes a sign-in with a new passkey: the policy demands a second factor, which the user does not have yet. */
+/** Completes a sign-in by adding a passkey, if the policy demands a second factor and the user has none yet. */
 export async function enrolByPasskey(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, browser } = posted;
   const signIn = await currentSignIn(services, browser);

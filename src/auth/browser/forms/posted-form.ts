@@ -19,7 +19,7 @@ export interface PageServices extends SignInServices, SsoServices {}
 
 export interface FormPurpose {
   readonly client: OAuthClient;
-  /** The address that the browser returns to; `null` if it stays on our pages. */
+  /** The address to which the browser returns; `null` if the browser stays on our pages. */
   readonly redirectUri: string | null;
 }
 
@@ -36,7 +36,7 @@ export const staleForm: FormError = {
   text: 'This page is out of date, or the browser rejects cookies. Please sign in again.',
 };
 
-/** The content of a page with a form. A browser without a cookie gets a new one. */
+/** The content of a page with a form. A browser without a cookie gets a new cookie. */
 export function formPage(services: PageServices, request: Request, { client, redirectUri }: FormPurpose): FormPage {
   const { issuer, randomBytes } = services;
   const cookie = new BrowserCookie(issuer);
@@ -55,14 +55,14 @@ export function formPage(services: PageServices, request: Request, { client, red
   };
 }
 
-/** The page of a request, to which a provider later returns the browser. */
+/** Returns the page of a request. A provider later redirects the browser to this page. */
 export function findPage({ path }: Request): AttemptPage {
   return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
 }
 
 /**
  * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
- * @param stale makes the error page; by default the sign-in page
+ * @param stale creates the error page; by default, the sign-in page with an error
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
 export async function readPostedForm(
@@ -79,7 +79,7 @@ export async function readPostedForm(
   return { request, purpose, form, browser };
 }
 
-/** A user who can continue, or the page that must come first. `cookie` is set with the response. */
+/** The result of a form: a user who can continue, or the page to show first. The response sets `cookie`. */
 export type FormResult =
   | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
   | { readonly response: HttpResponse };

@@ -68,7 +68,7 @@ export async function stepPage(
   }
 }
 
-/** The page that sets up an authenticator app. @param secret by default, a new secret */
+/** The page that sets up an authenticator app. If `given` has no secret, a new secret is created. */
 export async function showEnrolmentPage(
   { issuer, keys, randomBytes }: PageServices,
   page: FormPage,
@@ -82,12 +82,12 @@ export async function showEnrolmentPage(
   return enrolmentPage(page, email, { secret, uri, signed }, error);
 }
 
-/** The secret in the form that sets up an app; `undefined` if made for another browser. */
+/** The secret in the form that sets up an authenticator app; `undefined` if the form was made for another browser. */
 export function enrolmentSecretIn({ keys }: PageServices, { form, browser }: PostedForm): string | undefined {
   return readMac(keys, 'keys of authenticator apps', browser.id, form.get('secret') ?? '');
 }
 
-/** Handles the form for a code, or shows the form for the other kind of code. */
+/** Handles the form for a code of the app or a recovery code, or switches between these two forms. */
 export async function proveByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const page = formPage(services, request, purpose);

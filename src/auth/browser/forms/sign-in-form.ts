@@ -36,7 +36,7 @@ const unfinished: FormError = { status: 400, text: 'Enter your e-mail address an
 
 /**
  * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a
- * second factor or a new password, the page of that step follows, which also posts its form here.
+ * second factor or a new password, shows the page of the missing step. The form of that page is handled here, too.
  */
 export function signInByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
@@ -67,7 +67,7 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const again = (error: FormError) => signInAgain(services, posted, error, email);
   const lead = findLead(services, request, email);
   if (lead !== undefined && password === '') return { response: leadPage(lead) };
-  // The throttle names of other factors contain a space, which no e-mail address does.
+  // The throttle uses names with a space for other factors, so an e-mail address must not contain a space.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
   const credentials = { email, password, address: request.remoteAddress, browser, userAgent: readUserAgent(request) };
   try {
@@ -75,11 +75,11 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
     if (result.outcome !== 'signed-in') return again(withLead(explain(result, email, purpose), lead));
     return await entered(services, posted, result);
   } catch (error) {
-    return again(busy(error)); // The typed values are kept for the next attempt.
+    return again(busy(error)); // The page keeps the typed e-mail address.
   }
 }
 
-/** The provider that users of the domain of an e-mail address must sign in with. */
+/** Finds the provider with which all users of the domain of an e-mail address must sign in. */
 function findLead({ accountStore, providers }: PageServices, request: Request, email: string): Lead | undefined {
   const rule = domainRule(readSignInPolicy(accountStore), email);
   const provider = rule && providers.find(rule.providerId);
@@ -153,7 +153,7 @@ type NewPasswordResult =
   | { readonly outcome: 'over' };
 
 /**
- * Replaces the temporary password of a browser's user, and signs the browser in with the new one.
+ * Replaces the temporary password of the signed-in user, and signs the browser in with the new password.
  * @throws {Refusal} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
  */
 async function replacePassword(
@@ -178,7 +178,7 @@ async function replacePassword(
     .change((tx) => exchange(services, tx, { signIn, passwordHash, browser }));
 }
 
-/** Changes the password in a transaction, unless it has changed since the sign-in. */
+/** Changes the password in a transaction, unless the password has changed since the sign-in. */
 function exchange(
   { clock, randomBytes }: Services,
   tx: AccountTransaction,

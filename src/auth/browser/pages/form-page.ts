@@ -7,16 +7,16 @@ import { type PageScript, pageResponse, pageScript } from './page.ts';
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
   readonly clientName: string;
-  /** The address that the browser returns to; `null` if it stays on our pages. */
+  /** The address to which the browser returns; `null` if the browser stays on our pages. */
   readonly redirectUri: string | null;
-  /** The identity providers that a user can sign in with, each with the address that leads there. */
+  /** The identity providers that a user can sign in with, each with the address that starts the sign-in. */
   readonly providers: readonly { readonly name: string; readonly address: string }[];
-  /** True if users of some e-mail domains sign in with a provider. */
+  /** True if users of some e-mail domains must sign in with an identity provider. */
   readonly leadsByEmail: boolean;
   readonly browser: Browser;
   /** `Set-Cookie`; `undefined` if the browser already has its cookie. */
   readonly cookie: string | undefined;
-  /** Absent if browsers allow no passkeys here. */
+  /** Absent if browsers allow no passkeys at the URL of the auth host. */
   readonly passkeys?: PasskeyPages | undefined;
 }
 
@@ -68,15 +68,15 @@ export function errorAttributes(error: FormError | undefined): Html | undefined 
   return error && html`${error.typed ? html` aria-invalid="true"` : undefined} aria-describedby="error"`;
 }
 
-/** Shows the address that the browser is sent to. A client can choose any name, but not any address. */
+/** Shows the address that the browser is sent to. A client can freely choose its name, but not this address. */
 function receiverNote({ redirectUri }: FormPage): Html | undefined {
   if (redirectUri === null) return undefined;
   return html`<p class="note">You will be sent to <strong>${describeReceiver(redirectUri)}</strong>.</p>`;
 }
 
 /**
- * CSP `form-action` sources for a form whose response redirects to this URI. Chromium checks every later hop, too, and
- * a client can redirect further. Any `https:` address is therefore allowed.
+ * CSP `form-action` sources for a form whose response redirects to this URI. Chromium also checks every further
+ * redirect, for example by the client. Any `https:` address is therefore allowed.
  */
 export function formTargets(redirectUri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(redirectUri);
@@ -94,7 +94,7 @@ function describeReceiver(redirectUri: string): string {
 }
 
 /**
- * A button that sends the form with a response of a passkey. It stays hidden without the script.
+ * A button that sends the form with the response of a passkey. The button stays hidden if scripts are disabled.
  * @param action value of the form's field
  * @param offered true if the browser also offers passkeys in the field of the e-mail address
  */

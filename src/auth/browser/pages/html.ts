@@ -10,7 +10,7 @@ export class Html {
   }
 }
 
-/** Values that a template accepts. A list is joined; `undefined` is empty. */
+/** Values that a template accepts. The items of a list are joined, and `undefined` becomes an empty text. */
 type TemplateValue = string | number | Html | readonly Html[] | undefined;
 
 /** An HTML template that escapes every text, also within quoted attributes. */

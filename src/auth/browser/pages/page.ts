@@ -13,7 +13,7 @@ interface Page {
   readonly title: string;
   /** HTML that begins with the heading. */
   readonly content: Html;
-  /** CSP sources that the form can lead to, in addition to this host; absent if the page has no form. */
+  /** CSP sources that the form can be redirected to, in addition to this host; absent if the page has no form. */
   readonly formTargets?: readonly string[];
   /** The address that the browser opens next, absolute or relative to the page. */
   readonly refresh?: string;
@@ -24,7 +24,7 @@ interface Page {
   readonly script?: PageScript | undefined;
 }
 
-/** A script that a page can run, and its hash for the policy. */
+/** A script that a page can run, and its hash for the `Content-Security-Policy`. */
 export interface PageScript {
   readonly text: string;
   readonly hash: string;
@@ -92,7 +92,7 @@ ${
   };
 }
 
-/** The `Content-Security-Policy`. Some browsers treat the icon as an image. */
+/** The `Content-Security-Policy` of a page. It allows the icon as an image, because some browsers require this. */
 function policy(formTargets: readonly string[] | undefined, script: PageScript | undefined): string {
   const forms = formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ');
   return (

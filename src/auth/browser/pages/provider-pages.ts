@@ -4,7 +4,7 @@ import { type FormPage, formResponse } from './form-page.ts';
 import { type Html, html } from './html.ts';
 import { pageResponse } from './page.ts';
 
-/** Temporary refusals, after which a new attempt might succeed. */
+/** Codes of temporary refusals, after which a new attempt might succeed. */
 const passing: ReadonlySet<ProviderRefusalCode> = new Set([
   ...(['provider_unreachable', 'denied_by_provider', 'token_expired', 'authenticated_too_long_ago'] as const),
 ]);
@@ -44,7 +44,7 @@ and try again.</p>`,
   });
 }
 
-/** A provider that the users of a domain must sign in with. */
+/** A provider with which the users of an e-mail domain must sign in. */
 export interface Lead {
   readonly domain: string;
   /** The name of the provider. */
@@ -64,8 +64,7 @@ export function continueWithPage(name: string, email: string, address: string, c
 }
 
 /**
- * A page that leads to a provider by a hyperlink. If a form led there, the `form-action` of the page could block the
- * redirect.
+ * A page with a hyperlink to a provider. With a form instead, the `form-action` of the page could block the redirect.
  */
 function continueWith(name: string, address: string, task: Html, cookie?: string): HttpResponse {
   const title = `Continue with ${name}`;

@@ -22,7 +22,7 @@ ${cancel}`,
   });
 }
 
-/** The page for a user who does not have the authenticator app at hand. */
+/** The page on which a user enters a recovery code in place of a code of the authenticator app. */
 export function recoveryPage(page: FormPage, email: string, error?: FormError): HttpResponse {
   return formResponse(page, {
     title: 'Use a recovery code',
@@ -169,13 +169,13 @@ const full = 'You have the maximum number of passkeys. Remove a passkey first.';
 const nameField = html`<label for="name">Name (optional)</label>
 <input id="name" name="name" type="text" autocomplete="off" maxlength="${longestName}">`;
 
-/** The dark modules as an SVG path. `size` is the side length in modules, without the light margin of four modules. */
+/** The dark modules of a QR code as an SVG path. `size` is the side length in modules, without the light margin. */
 interface QrCode {
   readonly size: number;
   readonly path: string;
 }
 
-/** Capacity of version 22 at error correction level L, in bytes. A key URI is shorter. */
+/** Capacity in bytes of a QR code of version 22 at error correction level L. The URI of an authenticator is shorter. */
 const maxBytes = 1003;
 
 /**

@@ -7,14 +7,14 @@ export const longestEmail = 320;
 
 /**
  * The page on which a user signs in.
- * @param email the initial content of the field
+ * @param email the initial content of the e-mail field
  */
 export function loginPage(page: FormPage, email: string, error?: FormError): HttpResponse {
   const wrong = errorAttributes(error);
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
-  // After a refused passkey, a program that offers passkeys automatically would offer the passkey again endlessly.
+  // Otherwise a program that offers passkeys automatically could offer a refused passkey again and again.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formResponse(page, {

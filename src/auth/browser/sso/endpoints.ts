@@ -23,7 +23,7 @@ const responses = {
   503: 'An error page: the provider cannot be reached.',
 };
 
-/** The pages that a browser passes on the way to a provider and back. */
+/** The endpoints that a browser visits on the way to a provider and back. */
 export const ssoPages: readonly Endpoint<SsoServices>[] = [
   pageEndpoint('GET /connect/providers/:id/start', access, {
     operationId: 'startProviderSignIn',

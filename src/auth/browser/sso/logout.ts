@@ -40,8 +40,8 @@ function returnCookie(services: SsoServices) {
 }
 
 /**
- * Redirects a browser to the provider of its sign-in, to sign out there, too (OpenID Connect RP-Initiated Logout 1.0).
- * Returns `undefined` if the sign-in came from no provider, or the provider cannot sign users out now.
+ * Redirects a browser to the provider of its sign-in, to sign the user out at the provider (OpenID Connect RP-Initiated
+ * Logout 1.0). Returns `undefined` if the user signed in without a provider, or the provider cannot sign users out now.
  * @param back the client that the user returns to, and the browser
  */
 export async function logOutAtProvider(

@@ -21,9 +21,9 @@ export const startParameters = Type.Object({
 });
 
 /**
- * Sends a browser to a provider. Anyone can cause this, so a cookie keeps the state of the attempt, not this service.
+ * Redirects a browser to a provider. Anyone can start an attempt, so a cookie keeps its state.
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
- * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
+ * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} if the authorization request is not valid
  */
 export async function startSso(
   services: SsoServices,
@@ -45,7 +45,7 @@ export async function startSso(
 }
 
 /**
- * Begins an attempt. Anyone can begin a sign-in, but only a form for this browser can begin a link.
+ * Begins an attempt. Anyone can begin a sign-in, but only a form for this browser can begin to link an account.
  * @returns the address at the provider, and `Set-Cookie`; `undefined` if the attempt is too long for a cookie
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  */
@@ -66,7 +66,7 @@ async function beginAttempt(
 }
 
 /**
- * Leads the user of a form to a provider, to link an account there. Only a form starts such an attempt. Otherwise
+ * Leads the user of a form to a provider, to link an account of the provider. Only a form can start this. Otherwise
  * another site could make a browser link an account of the attacker.
  */
 export async function leadToLink(
@@ -95,7 +95,7 @@ function readWishes(services: SsoServices, query: string): Hints & Pick<Attempt,
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
 }
 
-/** The page that continues, relative to the callback, without the requirements that the provider has fulfilled. */
+/** The address of the page that continues the sign-in, without the requirements that the provider has fulfilled. */
 export function continuation({ page, query }: Pick<Attempt, 'page' | 'query'>): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('max_age');

@@ -14,7 +14,7 @@ interface PasskeyProof {
   readonly assertion: SentAssertion;
   readonly address: string;
   readonly browser: Browser;
-  /** The user who has already typed the password. The device then need not verify its user. */
+  /** The user who has already typed the password. The device then does not have to verify the user. */
   readonly user?: User;
 }
 
@@ -35,12 +35,12 @@ interface VerifiedAssertion {
   readonly backedUp: boolean;
 }
 
-/** Maximum number of challenges that a passkey can respond to within their lifetime. */
+/** Maximum number of challenges that a passkey can answer within the lifetime of a challenge. */
 const mostAnswered = 50;
 
 /**
- * Checks the response of a passkey, and records the result; resolves when all of it is on disk. Attempts are throttled
- * in the same way as passwords, but separately.
+ * Checks the response of a passkey, and records the result. Resolves when all changes are on disk. Attempts are
+ * throttled in the same way as passwords, but separately.
  * @param accept records the sign-in of the user in the transaction
  * @throws {Refusal} `store_unavailable`
  */
@@ -52,7 +52,7 @@ export async function acceptPasskey<Accepted>(
   const { directory } = services;
   const { assertion, address, browser } = proof;
   const challenge = readChallenge(assertion);
-  // Checked first, so that an attempt without a challenge of our pages uses no disk space.
+  // This check comes first, so that an attempt without a challenge of our pages uses no disk space.
   const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return { outcome: 'stale' };
   const id = passkeyId(assertion.id);
@@ -117,7 +117,7 @@ async function verify(
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
     return verified ? { counter, backedUp } : undefined;
   } catch {
-    return undefined; // The library throws for each check that fails, with texts for developers.
+    return undefined; // The library throws an error if a check fails. Its message is for developers.
   }
 }
 

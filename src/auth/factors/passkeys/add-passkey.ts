@@ -93,7 +93,7 @@ async function verify(
       expectedChallenge,
       expectedOrigin: new URL(issuer).origin,
       expectedRPID: relyingPartyId(issuer) ?? '',
-      requireUserVerification: false, // A key that cannot verify its user is a second factor.
+      requireUserVerification: false, // A key that cannot verify its user can still be a second factor.
       supportedAlgorithmIDs: [...algorithms],
     });
     if (!verified || info.credential.id !== attestation.id) return undefined;
@@ -105,7 +105,7 @@ async function verify(
       backedUp: info.credentialBackedUp,
     };
   } catch {
-    return undefined; // The library throws for each check that fails, with texts for developers.
+    return undefined; // The library throws an error if a check fails. Its message is for developers.
   }
 }
 

@@ -11,17 +11,17 @@ export const algorithms = [-8, -7, -257] as const;
 /** The options that the script of a page passes to the browser, with bytes as base64url (WebAuthn §5.4, §5.5). */
 export type PasskeyOptions = Readonly<Record<string, unknown>>;
 
-/** Makes the passkey options of pages for a browser. */
+/** Creates the passkey options for the pages of a browser. */
 export interface PasskeyPages {
   /** Options to sign in with any passkey of this service. */
   signIn(browser: Browser): PasskeyOptions;
-  /** Options to prove a user who has typed the password; `undefined` for a user without a passkey. */
+  /** Options for the second factor of a user who has typed the password; `undefined` for a user without a passkey. */
   prove(browser: Browser, user: User): PasskeyOptions | undefined;
   /** Options to add a passkey to a user. */
   add(browser: Browser, user: User): PasskeyOptions;
 }
 
-/** Returns the makers of options; `undefined` if browsers allow no passkeys at this URL. */
+/** Returns the functions that create passkey options; `undefined` if browsers allow no passkeys at this URL. */
 export function passkeyPages(services: Services): PasskeyPages | undefined {
   const rpId = relyingPartyId(services.issuer);
   if (rpId === undefined) return undefined;
@@ -62,8 +62,8 @@ const codeAt = timeBytes + randomLength;
 const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
 
 /**
- * Makes a challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored until the response. A challenge
- * contains its time and an HMAC. All nodes derive the key of the HMAC from their signing key.
+ * Creates a challenge (WebAuthn §13.4.3) for one browser, base64url. A challenge contains its time and an HMAC, so the
+ * service does not store it. All nodes derive the key of the HMAC from their signing key.
  */
 function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): string {
   const time = Buffer.alloc(timeBytes);
@@ -73,8 +73,8 @@ function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): 
 }
 
 /**
- * The expiry of a challenge, Unix ms; `undefined` if it has expired, or was not made here for this browser. A rotation
- * of the signing key invalidates earlier challenges.
+ * The expiry of a challenge, Unix ms; `undefined` if it has expired, or was not created by this service for this
+ * browser. A rotation of the signing key invalidates earlier challenges.
  */
 export function challengeExpiry({ keys, clock }: Services, { id }: Browser, challenge: string): number | undefined {
   if (challenge.length !== textLength) return undefined;

@@ -12,7 +12,7 @@ export function loadWebAuthn(): Promise<WebAuthn> {
 }
 
 async function load(): Promise<WebAuthn> {
-  // A package that the library includes needs this module first. The bundler would load it too late.
+  // A dependency of the library needs this module to be loaded first. The bundler would load it too late.
   await import('reflect-metadata');
   return import('@simplewebauthn/server');
 }
@@ -84,7 +84,7 @@ export function readChallenge(sent: SentCredential): string {
 
 /**
  * True if the page was in a frame of another site (WebAuthn §7.1 step 10, §7.2 step 14). Our pages forbid frames. The
- * library accepts a registration in a frame, and a sign-in in a frame if the browser does not name the other site.
+ * library accepts a registration in a frame, and sometimes a sign-in.
  */
 export function isFramed(sent: SentCredential): boolean {
   const { crossOrigin = false, topOrigin } = parseClientData(sent);

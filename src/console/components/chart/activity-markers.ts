@@ -10,7 +10,7 @@ import { usePoll } from '../../api/poll.ts';
 import { createMarkers } from './markers.tsx';
 import type { Marker } from './series.ts';
 
-/** The kinds that charts of a whole environment mark. Changes of flags are too frequent for such charts. */
+/** Kinds of events that charts of a whole environment mark. Changes of flags are too frequent for such charts. */
 const ofEnvironment: readonly ActivityKind[] = [
   'sender_released',
   'key_leaked',
@@ -29,7 +29,7 @@ interface Feed {
 
 /**
  * Returns the events that a chart marks, the earliest first.
- * @param feature the chart's flag: all its events are marked; `undefined` for a chart of the environment
+ * @param feature the flag of the chart, all of whose events are marked; `undefined` for a chart of the environment
  */
 export function useMarkers(
   { application, environment }: InEnvironment,

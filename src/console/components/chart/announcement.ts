@@ -1,7 +1,7 @@
 import { toCsv } from '../download.ts';
 import { type Buckets, bucketStart, type ChartSeries, type Marker, markersIn } from './series.ts';
 
-/** The texts of a bucket in the tooltip, in the table and for a screen reader. */
+/** The texts of a bucket, for the tooltip, the table and screen readers. */
 interface BucketText {
   /** Unix seconds. */
   readonly start: number;
@@ -58,7 +58,7 @@ export function figuresCsv({
 export interface ChartTimes {
   bucket(start: number): string;
   span(start: number, end: number): string;
-  /** A label of the time axis. @param increment distance to the next label, seconds */
+  /** Formats a label of the time axis. @param increment distance to the next label, seconds */
   tick(time: number, increment: number): string;
   /** The time zone; `undefined` for the browser's. */
   readonly zone: string | undefined;
@@ -100,7 +100,7 @@ const distances = [
 ];
 
 /**
- * Returns the distances of time labels: at least a bucket, so that no label is repeated.
+ * Returns the possible distances between time labels. Each is at least a bucket, so that no label is repeated.
  * @param width of a bucket, seconds
  */
 export function tickDistances(width: number): number[] {

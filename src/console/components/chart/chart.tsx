@@ -1,6 +1,6 @@
 /*
  * src/console/components/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and
- * look.ts has its colours, axes and marks. series.ts and announcement.ts compute without a page.
+ * look.ts has its colours, axes and marks. series.ts and announcement.ts contain computations that need no page.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -40,9 +40,9 @@ interface ChartProps {
   readonly markers?: readonly Marker[];
   /** Receives a selected range of whole buckets, Unix ms. */
   readonly onZoom?: (from: number, to: number) => void;
-  /** Format of the figures, but not of the axis, whose numbers are always short. */
+  /** Format of the figures. The numbers of the axis always have a short format. */
   readonly format?: (value: number) => string;
-  /** Name of the files that the chart is saved to; by default its title. */
+  /** Name of the saved files; by default the title. */
   readonly csv?: string;
   /** px @default 260 */
   readonly height?: number;
@@ -56,7 +56,7 @@ export function Chart(props: ChartProps) {
   const { height = 260, onZoom, csv = props.title, levels = false } = props;
   const { start, width, count, starts, utc } = buckets;
   const title = levels ? props.title : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
-  // Days without starts are UTC days.
+  // Days without listed starts are UTC days.
   const zone = utc || (width >= daySeconds && starts === undefined) ? 'UTC' : formats.zone;
   const times = useMemo(() => chartTimes(width, zone), [width, zone]);
   const of: ChartData = useMemo(
@@ -83,7 +83,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** The table of a drawn chart, rendered once it is opened. */
+/** The table of the figures, rendered when it is first opened. */
 function Folded({ title, of }: { readonly title: string; readonly of: ChartData }) {
   const open = useSignal(false);
   return (
@@ -282,7 +282,7 @@ function Plotted(props: PlottedProps) {
   );
 }
 
-/** Returns the cursor after a key; `undefined` for a key that does nothing. */
+/** Returns the cursor after a key is pressed; `undefined` if the key does not move the cursor. */
 function cursorAfter(
   { buckets, markers }: ChartData,
   cursor: ChartCursor,
@@ -328,7 +328,7 @@ interface PointedProps {
   readonly plot: { readonly current: Plot | undefined };
 }
 
-/** The tooltip at the cursor. Nothing else is rendered when the cursor moves. */
+/** The tooltip at the cursor. When the cursor moves, only this component is rendered. */
 function Pointed({ of, cursor, plot }: PointedProps) {
   const { at } = cursor.value;
   if (at === undefined || at >= of.buckets.count || plot.current === undefined) return null;

@@ -5,7 +5,7 @@ import { computeTicks, type Drawing, dashes, type PlotContent, type Tone, tones 
 
 const font = '12px system-ui, sans-serif';
 
-/** Colours in the form that a canvas takes. */
+/** Colours in a format that a canvas accepts. */
 export interface Palette {
   series(tone: Tone): string;
   readonly line: string;
@@ -28,7 +28,7 @@ export function readPalette(element: HTMLElement): Palette {
   return { series: (tone) => series.get(tone)!, line, quiet, raised };
 }
 
-/** Calls back when the theme of the system or of the page might have changed. @returns a function that stops it */
+/** Calls `changed` when the theme of the system or of the page changes. @returns a function that stops the calls */
 export function onThemeChange(changed: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const page = new MutationObserver(changed);
@@ -40,7 +40,7 @@ export function onThemeChange(changed: () => void): () => void {
   };
 }
 
-/** A series as uPlot draws it; `filled` down to the axis. */
+/** Returns the options of uPlot for a series. If `filled`, the area between the line and the axis is filled. */
 export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot.Series {
   return {
     ...(filled ? { fill: () => faded(palette().series(tone)) } : {}),
@@ -51,7 +51,7 @@ export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot
   };
 }
 
-/** Fills the areas between stacked series. The lowest series has its own fill. */
+/** Returns the fills between stacked series. The lowest series has its own fill. */
 export function bands(tones: readonly Tone[], palette: () => Palette): uPlot.Band[] {
   const filled = tones.filter((tone) => tone !== 'past');
   return filled
@@ -63,7 +63,7 @@ function faded(colour: string): string {
   return colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.28)');
 }
 
-/** The axes of times and of figures. @param width of a bucket, seconds */
+/** Returns the axes of times and of figures. @param width of a bucket, seconds */
 export function axes(times: ChartTimes, width: number, palette: () => Palette, drawing: () => Drawing): uPlot.Axis[] {
   const common: uPlot.Axis = {
     font,
@@ -84,7 +84,7 @@ export function axes(times: ChartTimes, width: number, palette: () => Palette, d
   ];
 }
 
-/** Shades the time of the buckets that are not complete. */
+/** Shades the part of the chart with incomplete buckets. */
 export function drawUnfinished(u: uPlot, { drawing: { xs, finished } }: PlotContent, palette: Palette): void {
   const from = xs[Math.max(0, finished - 1)];
   if (finished >= xs.length || from === undefined) return;
@@ -95,7 +95,7 @@ export function drawUnfinished(u: uPlot, { drawing: { xs, finished } }: PlotCont
   u.ctx.restore();
 }
 
-/** Draws a series from its last complete bucket on. */
+/** Draws the incomplete part of a series, from its last complete bucket to the end. */
 export function drawTail(
   u: uPlot,
   index: number,

@@ -5,8 +5,8 @@ import type { Palette } from './look.ts';
 import { type Buckets, bucketAt, type Marker, type PlotContent } from './series.ts';
 
 /**
- * Creates the markers of the latest items, the earliest first.
- * @param feature the chart's flag, which its markers do not name
+ * Creates markers for the latest items, the earliest first.
+ * @param feature the flag of the chart, which the texts of the markers omit
  */
 export function createMarkers(
   items: readonly ActivityItem[],
@@ -24,7 +24,7 @@ export function createMarkers(
     }));
 }
 
-/** Markers closer than this are drawn as one, px. */
+/** Markers with a smaller distance are drawn as one, px. */
 const closePx = 14;
 
 interface Cluster {
@@ -43,7 +43,7 @@ export function groupPositions(xs: readonly number[], close: number): readonly C
   return clusters;
 }
 
-/** Draws a vertical line with an arrowhead at each marker, and their number where several are close. */
+/** Draws a vertical line with an arrowhead at each marker. Close markers share a line, with their number. */
 export function drawMarkers(u: uPlot, { markers, buckets }: PlotContent, palette: Palette, ratio: number): void {
   const { ctx, bbox } = u;
   const xs = markersWithin(buckets, markers).map(({ at }) =>
@@ -82,7 +82,7 @@ export function nextMarked(buckets: Buckets, markers: readonly Marker[], from: n
 
 const described = 10;
 
-/** The markers of a chart as text, for its description. */
+/** Returns the markers as text, for the description of the chart. */
 export function markersText(buckets: Buckets, markers: readonly Marker[]): string {
   const within = markersWithin(buckets, markers);
   if (within.length === 0) return '';

@@ -18,7 +18,7 @@ const margin = 24;
 const line = 22;
 const font = 'system-ui, sans-serif';
 
-/** Saves a chart as a PNG image on a light ground, with its title, range, legend and axes. */
+/** Saves a chart as a PNG image on a light background, with its title, range, legend and axes. */
 export async function savePicture(picture: Picture): Promise<void> {
   const canvas = await inLightTheme(() => drawPicture(picture));
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
@@ -26,7 +26,7 @@ export async function savePicture(picture: Picture): Promise<void> {
   download(picture.name, 'png', blob);
 }
 
-/** Draws in the light theme. The page is not painted until then if `draw` waits for microtasks only. */
+/** Draws in the light theme. The reader does not see the change of theme if `draw` waits for microtasks only. */
 async function inLightTheme<T>(draw: () => Promise<T>): Promise<T> {
   const { dataset } = document.documentElement;
   const { theme } = dataset;
@@ -39,7 +39,7 @@ async function inLightTheme<T>(draw: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Upper bound of the microtasks until a new chart is drawn. */
+/** Maximum number of microtasks until a new chart is drawn. */
 const drawnWithin = 8;
 
 async function drawPicture(picture: Picture): Promise<HTMLCanvasElement> {

@@ -61,7 +61,7 @@ export class Plot {
     else if (last.markers !== next.markers) this.#chart.redraw(false);
   }
 
-  /** Shows a cursor and a range; a range of one bucket is invisible. */
+  /** Shows a cursor and a selected range. A range of one bucket is not shown. */
   select(at: number | undefined, range: readonly [number, number] | undefined): void {
     this.#chart.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.#findX(at), top: 0 });
     const [first, last] = range ?? [0, 0];
@@ -112,7 +112,7 @@ export class Plot {
 
   #listen(): void {
     const { over } = this.#chart;
-    // The chart might have moved: uPlot determines its position only after scrolling.
+    // The chart can have moved, but uPlot updates its position only after scrolling.
     over.addEventListener('mouseenter', () => this.#chart.syncRect());
     over.addEventListener('mousemove', ({ clientX }) => {
       this.#options.onPoint?.(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
@@ -144,7 +144,7 @@ function createContent({ buckets, series, markers, unfinishedFrom }: ChartData, 
 
 const stepped = uPlot.paths.stepped!({ align: 1 });
 
-/** Returns a date whose local fields uPlot uses to find midnights. uPlot knows `UTC` only as `Etc/UTC`. */
+/** Returns a date for uPlot, whose local fields are in a time zone. uPlot knows `UTC` only as `Etc/UTC`. */
 function tzDate(at: number, zone: string): Date {
   return uPlot.tzDate(new Date(at * 1000), zone === 'UTC' ? 'Etc/UTC' : zone);
 }

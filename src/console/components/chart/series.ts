@@ -4,16 +4,16 @@ import { type Bounds, dayStarts, widths } from '../../address/range.ts';
 export interface Buckets {
   /** Start of the first bucket, Unix seconds. */
   readonly start: number;
-  /** Width of a bucket, seconds. */
+  /** Usual width of a bucket, seconds. */
   readonly width: number;
   readonly count: number;
-  /** Start of each bucket, Unix seconds, for days that differ in length because clocks change. */
+  /** Start of each bucket, Unix seconds. Present for days, whose lengths differ when clocks change. */
   readonly starts?: readonly number[] | undefined;
-  /** True for UTC days in any time zone, as for counts of users. */
+  /** True if the buckets are UTC days regardless of the reader's time zone, as for counts of users. */
   readonly utc?: boolean;
 }
 
-/** Colours and dash patterns of series; `other` is for folded series, and `past` for an earlier period. */
+/** Colours and dash patterns of series: `other` for the sum of the remaining series, `past` for an earlier period. */
 export const tones = [1, 2, 3, 4, 5, 6, 'other', 'past'] as const;
 export type Tone = (typeof tones)[number];
 
@@ -21,9 +21,9 @@ export interface ChartSeries {
   readonly label: string;
   readonly values: readonly number[];
   readonly tone: Tone;
-  /** True if a stacked chart draws the series as a separate pale line, as for an earlier period. */
+  /** True if a stacked chart draws the series as a separate pale line, for example for an earlier period. */
   readonly apart?: boolean;
-  /** True if a value holds until the next value, so that the line has steps. */
+  /** True if a value holds until the next value, so that the line is drawn in steps. */
   readonly steps?: boolean;
 }
 
@@ -34,10 +34,10 @@ export interface Marker {
   readonly href?: string;
 }
 
-/** `stacked` and `lines` are drawn; `table` lists the figures instead. */
+/** `stacked` and `lines` are charts; `table` lists the figures instead. */
 export type ChartKind = 'stacked' | 'lines' | 'table';
 
-/** Lengths of dashes and gaps, px. They distinguish series without colour. */
+/** Lengths of dashes and gaps, px. They distinguish series in black and white. */
 export const dashes: Readonly<Record<Tone, readonly number[]>> = {
   1: [],
   2: [8, 4],
@@ -62,13 +62,13 @@ export function createBuckets(bounds: Bounds): Buckets {
   return { start: from / 1000, width, count, ...(starts && { starts }) };
 }
 
-/** Returns the start of a bucket, Unix seconds. The index after the last bucket stands for the end of the chart. */
+/** Returns the start of a bucket, Unix seconds. For the index after the last bucket, returns the end of the chart. */
 export function bucketStart({ start, width, starts }: Buckets, index: number): number {
   if (starts === undefined) return start + index * width;
   return starts[index] ?? starts.at(-1)! + (index - starts.length + 1) * width;
 }
 
-/** Returns the index of a time's bucket. It is out of range for a time outside of the buckets. */
+/** Returns the index of the bucket that contains a time. It is out of range for a time outside of all buckets. */
 export function indexAt(buckets: Buckets, time: number): number {
   const { start, width, starts } = buckets;
   if (starts === undefined || time < starts[0]! || time >= bucketStart(buckets, starts.length))
@@ -76,7 +76,7 @@ export function indexAt(buckets: Buckets, time: number): number {
   return starts.findLastIndex((each) => each <= time);
 }
 
-/** Returns the index of a time's bucket; `undefined` outside of the buckets. */
+/** Returns the index of the bucket that contains a time; `undefined` for a time outside of the buckets. */
 export function bucketAt(buckets: Buckets, time: number): number | undefined {
   const index = indexAt(buckets, time);
   return index >= 0 && index < buckets.count ? index : undefined;
@@ -92,7 +92,7 @@ export function markersIn(buckets: Buckets, markers: readonly Marker[], index: n
 
 export interface Drawing {
   readonly xs: number[];
-  /** Height of each series in each bucket, on top of the series below it if stacked. */
+  /** Height of each series in each bucket. In a stacked chart, it includes the series below. */
   readonly heights: number[][];
   readonly max: number;
   readonly finished: number;
@@ -139,8 +139,8 @@ export function sameDrawing(one: Drawing, other: Drawing): boolean {
 const maxTicks = 5;
 
 /**
- * Computes the lines of the value axis: multiples of 1, 2 or 5 times a power of ten, from 0. The last line is not below
- * any figure. Counts have no fractions.
+ * Computes the lines of the value axis: multiples of 1, 2 or 5 times a power of ten, from 0. The last line is at least
+ * as high as every figure. Counts have no fractions.
  */
 export function computeTicks({ max, heights }: Pick<Drawing, 'max' | 'heights'>): number[] {
   const isWhole = heights.every((values) => values.every(Number.isInteger));
@@ -154,7 +154,7 @@ export function computeTicks({ max, heights }: Pick<Drawing, 'max' | 'heights'>)
 
 export interface ChartCursor {
   readonly at: number | undefined;
-  /** The other end of a range that is being selected. */
+  /** The other end of the range that is being selected. */
   readonly anchor: number | undefined;
 }
 
@@ -170,8 +170,8 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
 };
 
 /**
- * Returns the cursor after a key. Shift selects a range. From `nowhere`, every key but Home leads to the last bucket.
- * @returns `undefined` for a key that does nothing
+ * Returns the cursor after a key is pressed. Shift selects a range. From `nowhere`, keys except Home lead to the end.
+ * @returns `undefined` if the key does not move the cursor
  */
 export function afterKey(
   { at, anchor }: ChartCursor,

@@ -1,7 +1,7 @@
 /** Paths of a sparkline in the viewBox `0 0 100 24`. */
 interface Spark {
   readonly path: string;
-  /** Path from the last complete bucket to the incomplete bucket; empty if all buckets are complete. */
+  /** Dashed path from the last complete bucket to the incomplete bucket; empty if all buckets are complete. */
   readonly soFar: string;
 }
 
@@ -28,7 +28,7 @@ export function drawSpark(values: readonly number[], unfinished: boolean): Spark
   };
 }
 
-/** A trend without an axis. The adjacent figures have the same content. */
+/** A trend without an axis. It is hidden from screen readers, which read the adjacent figures. */
 export function Sparkline({ values, unfinished = false }: { values: readonly number[]; unfinished?: boolean }) {
   const { path, soFar } = drawSpark(values, unfinished);
   return (

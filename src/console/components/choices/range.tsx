@@ -27,11 +27,11 @@ import { ChosenDays, CustomRange, ZoneDialog } from './range-dialogs.tsx';
 
 export interface ChosenRange {
   readonly range: Range;
-  /** Whole buckets of the range at this time. The object stays the same until the buckets change. */
+  /** Whole buckets of the range at the current time. The object stays the same until a new bucket begins. */
   readonly bounds: Bounds;
   readonly comparison: Comparison;
   readonly live: boolean;
-  /** The pause for `usePoll`; `undefined` for a fixed range, which is read once. */
+  /** The pause for `usePoll`; `undefined` for a fixed range, because it is read only once. */
   readonly everyMs: number | undefined;
   choose(range: Range): void;
   /** Selects a fixed range, Unix ms. `unzoom` restores the relative range. */

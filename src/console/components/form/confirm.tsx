@@ -5,19 +5,19 @@ import { Field, Form } from './form.tsx';
 
 interface ConfirmProps {
   readonly title: string;
-  /** Label of the button: the action, not "OK". */
+  /** Label of the button: the name of the action, not "OK". */
   readonly action: string;
-  /** Announced after a success. */
+  /** Text that is announced after a success. */
   readonly done: string;
-  /** Text to type first, for actions that lose much and cannot be undone. */
+  /** Text that the reader must type before an action that loses a lot and cannot be undone. */
   readonly typed?: string;
-  /** Runs the action. Errors are shown. `false` means that nothing was done. */
+  /** Runs the action. The dialog shows errors. `false` means that nothing was done. */
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Asks before an action that cannot be undone. After a failure, the dialog stays open and shows the reason. */
+/** Asks before an action that cannot be undone. If the action fails, the dialog shows the reason. */
 export function Confirm({ title, action, done, typed, onConfirm, onClose, children }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
@@ -51,7 +51,7 @@ export function Confirm({ title, action, done, typed, onConfirm, onClose, childr
 }
 
 export interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
-  /** Short label; screen readers read the title instead. */
+  /** Short label of the button. Screen readers read the title instead. */
   readonly label: string;
   readonly danger?: boolean;
 }

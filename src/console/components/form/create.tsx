@@ -8,7 +8,7 @@ export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
   /** Label of the button and title of its dialog: "Create key". */
   readonly label: string;
   readonly primary?: boolean;
-  /** Sends the request. Its result is shown for copying. */
+  /** Sends the request. The dialog shows the result for copying. */
   readonly create: (data: FormData) => Promise<SecretContent | undefined>;
   readonly onDone?: () => void;
   readonly children: ComponentChildren;
@@ -59,7 +59,7 @@ export interface SecretContent {
   readonly note?: ComponentChildren;
 }
 
-/** Shows values for copying. A secret stays open until the reader confirms that it is stored. */
+/** Shows values for copying. A dialog with a secret stays open until the reader confirms that it is stored. */
 export function Secret({ title, values, once, toSend, note, onDone }: SecretContent & { readonly onDone: () => void }) {
   return (
     <Dialog title={title} {...(once ? {} : { onClose: onDone })}>

@@ -2,8 +2,8 @@ import { ApiProblem } from '../../api/problem.ts';
 
 /**
  * Finds the form field that caused a refusal.
- * @param names the form's fields
- * @param codes fields by refusal code
+ * @param names names of the form's fields
+ * @param codes names of fields by refusal code
  */
 export function findField(
   error: unknown,
@@ -12,10 +12,10 @@ export function findField(
 ): string | undefined {
   if (!(error instanceof ApiProblem)) return undefined;
   const { code, message } = error;
-  // The API names the field: "Field name must …", "`allowedOrigins[1]` must …", "The value at /name must …".
+  // The message names the field: "Field name must …", "`allowedOrigins[1]` must …", "The value at /name must …".
   const place = /^(?:Field |`|The value at \/|The (?=\w+ must |name of ))(\w+)/.exec(message)?.[1];
   const listed = /^The name of an? (\w+)/.exec(message)?.[1];
-  // Codes such as `invalid_name` name the field themselves.
+  // Some codes contain the name of the field, such as `invalid_name`.
   const candidates = [listed && `${listed}s`, place, codes[code], code.replace(/^invalid_/, '')];
   return candidates.find((name) => name !== undefined && names.includes(name));
 }

@@ -49,7 +49,7 @@ export function OptionList({ options, selected }: { options: Options; selected?:
   );
 }
 
-/** Adds chosen values that the reader cannot see otherwise, so that they stay chosen. */
+/** Adds chosen values that are missing from the options, so that they stay chosen. */
 export function withChosen(options: Options, chosen: readonly string[]): Options {
   const others = new Set(chosen);
   for (const [value] of options) others.delete(value);

@@ -14,12 +14,12 @@ interface Refusal {
 const FormRefusal = createContext<Refusal | undefined>(undefined);
 
 export interface FormProps {
-  /** Sends the request. Errors are shown, and the input stays. `false` means that nothing was changed. */
+  /** Sends the request. The form shows errors and keeps the input. `false` means that nothing was changed. */
   readonly onSubmit: (data: FormData) => Promise<unknown>;
   readonly submit: string;
-  /** Announced after a success. */
+  /** Text that is announced after a success. */
   readonly done: string;
-  /** Fields by refusal code, if the code does not name the field: `{ conflict: 'name' }`. */
+  /** Names of fields by refusal code, for codes that do not contain the name of the field: `{ conflict: 'name' }`. */
   readonly codes?: Readonly<Record<string, string>>;
   readonly reset?: boolean;
   readonly danger?: boolean;
@@ -234,7 +234,7 @@ export function readLines(data: FormData, name: string): readonly string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
 
-/** Returns the form fields whose values differ from the resource. */
+/** Returns the form fields whose values differ from the values of the resource. */
 export function changedFields(
   thing: object,
   fields: Readonly<Record<string, unknown>>,
@@ -247,7 +247,7 @@ function listFieldNames(form: HTMLFormElement | null): string[] {
   return form === null ? [] : Array.from(form.elements, (control) => control.getAttribute('name') ?? '');
 }
 
-/** Focuses a control, or the group of controls with its name. */
+/** Focuses a control by its name, or a group of controls. */
 function focusField(form: HTMLFormElement | null, name: string): void {
   const found = form?.elements.namedItem(name);
   const control = found instanceof RadioNodeList ? found[0] : found;

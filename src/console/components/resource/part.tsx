@@ -6,7 +6,7 @@ import { ConfirmButton } from '../form/confirm.tsx';
 import { Field, Form, SelectField } from '../form/form.tsx';
 import { Help } from '../help.tsx';
 
-/** Explains to readers without a role why nothing can be changed. */
+/** Explains to readers without the required role why they cannot change anything. */
 export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string; readonly least?: Role }) {
   if (hasRole(least)) return null;
   const who = least === 'Admin' ? 'an Admin' : 'Users and Admins';
@@ -19,10 +19,10 @@ export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string;
 
 interface SectionProps {
   readonly title: string;
-  /** The section of the docs about the subject, as for `Help`. */
+  /** Section of the docs about the subject, as in `Help`. */
   readonly help?: string;
   readonly note?: ComponentChildren;
-  /** Places the button of a form next to its field. */
+  /** True to show the button of the form next to its field. */
   readonly line?: boolean;
   readonly children: ComponentChildren;
 }
@@ -102,7 +102,7 @@ interface TeamFieldProps {
   readonly label?: string;
 }
 
-/** The choice of a team. Renders nothing for a reader with only one team. */
+/** A field for choosing a team. Renders nothing if the reader has only one team. */
 export function TeamField({ teams, value, name = 'teamId', label = 'Team' }: TeamFieldProps) {
   if (teams.length < 2) return null;
   const options = teams.map(({ id, name }) => [id, name] as const);

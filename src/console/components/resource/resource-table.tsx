@@ -8,14 +8,14 @@ import { ListTable, type ListTableProps } from '../table/list-table.tsx';
 export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
 
 interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
-  /** Buttons of a row before its remove button. */
+  /** Buttons of a row, shown before its remove button. */
   readonly actions?: (row: Row) => ComponentChildren;
-  /** `undefined` for a row without buttons. */
+  /** Describes how a row is removed; `undefined` for a row without a remove button. */
   readonly remove?: (row: Row) => Removal | undefined;
   readonly create?: Omit<CreateButtonProps, 'onDone'>;
 }
 
-/** A table with buttons that create and remove. Reloads the list after each change. */
+/** A table with buttons for creating and removing items. Reloads the list after each change. */
 export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
   const { columns, actions, remove, create, ...table } = props;
   const { reload } = table.list;

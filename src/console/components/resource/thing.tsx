@@ -10,7 +10,7 @@ interface OfThingProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** The page of a thing once the thing has been read, and the dialog about a conflict. */
+/** Shows the page of a resource once it has been read, and a dialog if a change conflicts. */
 export function OfThing<T extends object>({ thing, children }: OfThingProps<T>) {
   const { data, error, conflict } = thing;
   if (isHidden(error)) return <NotFound error={error} />;

@@ -5,7 +5,7 @@ import { now } from '../../api/clock.ts';
 import { format, periodMs, seenText } from '../../text/format.ts';
 import type { Column } from './table.tsx';
 
-/** A point in time, RFC 3339. Its title is the elapsed time. */
+/** A time, RFC 3339. Its tooltip shows the elapsed time. */
 export function Time({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={format.relative(at, now.value)}>
@@ -14,7 +14,7 @@ export function Time({ at }: { readonly at: string }) {
   );
 }
 
-/** The time since a point in time, or its date after two weeks. The exact time is its title. */
+/** The elapsed time, or the date after two weeks. The exact time is the tooltip. */
 export function Ago({ at, never = '–' }: { readonly at: string | null; readonly never?: string }) {
   if (at === null) return <>{never}</>;
   return (
@@ -24,7 +24,7 @@ export function Ago({ at, never = '–' }: { readonly at: string | null; readonl
   );
 }
 
-/** The time since a sender was last seen. @param props `at`: the start of its last period */
+/** The time since a sender was last seen. @param props `at`: the start of the ten minutes in which it was last seen */
 export function SeenAgo({ at }: { readonly at: string }) {
   const start = Date.parse(at);
   return (
@@ -34,12 +34,12 @@ export function SeenAgo({ at }: { readonly at: string }) {
   );
 }
 
-/** A program and its version; its whole `User-Agent` is the title. */
+/** A program and its version. The tooltip is the whole `User-Agent`. */
 export function Program({ userAgent }: { readonly userAgent: string }) {
   return <span title={userAgent}>{programText(userAgent)}</span>;
 }
 
-/** Replaces a count that the sources do not report. */
+/** Shown instead of a count that the sources do not report. */
 export function NotReported({ sources }: { readonly sources: readonly string[] }) {
   return (
     <span class="quiet" title={checksOnlyText(sources)}>
@@ -49,7 +49,7 @@ export function NotReported({ sources }: { readonly sources: readonly string[] }
   );
 }
 
-/** The column of the buttons of a row. */
+/** Returns the column with the buttons of each row. */
 export function actionsColumn<Row>(cell: (row: Row) => ComponentChildren): Column<Row> {
   return { key: 'do', title: 'Actions', class: 'settings-do', cell };
 }

@@ -4,7 +4,7 @@ import { format } from '../../text/format.ts';
 import type { CsvValue } from '../download.ts';
 import type { Column } from './table.tsx';
 
-/** Content of a cell. `true` shows the value; `false` omits the column. */
+/** Content of a cell. `true` shows the value of the field; `false` omits the column. */
 type Cell<Row> = boolean | ((row: Row) => ComponentChildren);
 
 /**

@@ -3,7 +3,7 @@ import { Reason, Skeleton } from '../failure.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  /** A list within another resource has items only. */
+  /** A paged list. A list within another resource is read as a whole, so it has no further pages. */
   readonly list: Pick<List<Row>, 'items' | 'reload'> & Partial<List<Row>>;
 }
 

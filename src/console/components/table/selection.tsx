@@ -8,7 +8,7 @@ export interface Selection<Row> {
   clear(): void;
 }
 
-/** Returns the selected keys after a checkbox was set. With Shift, sets all rows from the previous checkbox on. */
+/** Returns the selected keys after a click on a checkbox. Shift selects all rows since the previous click. */
 export function selectedAfter(
   keys: ReadonlySet<string>,
   order: readonly string[],
@@ -25,7 +25,7 @@ export function selectedAfter(
   return next;
 }
 
-/** Lets the reader select rows, with Shift a range of them. Rows that are filtered out are not selected. */
+/** Lets the reader select rows; with Shift, several rows at once. Hidden rows are deselected. */
 export function useSelection<Row>(rows: readonly Row[], rowKey: (row: Row) => string, what: string): Selection<Row> {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const last = useRef<string | undefined>(undefined);

@@ -1,7 +1,7 @@
-/** A column and a direction, as in an address: `checks`, or `-checks` for descending order. */
+/** A column and a direction, as in the address of a page: `checks`, or `-checks` for descending order. */
 export type Sort = string;
 
-/** A sort key. `null` and `undefined` come last in either direction. */
+/** Value to sort by. `null` and `undefined` come last in both directions. */
 export type SortValue = string | number | null | undefined;
 
 const words = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
@@ -17,7 +17,7 @@ export function sortRows<Row>(rows: readonly Row[], sort: Sort, read: (row: Row)
 export const sortKey = (sort: Sort) => (descending(sort) ? sort.slice(1) : sort);
 export const descending = (sort: Sort) => sort.startsWith('-');
 
-/** The order after a click on a column head. Numbers are first sorted in descending order. */
+/** Returns the order after a click on a column head. Columns of numbers are first sorted in descending order. */
 export function nextSort(sort: Sort, key: string, isNumber: boolean): Sort {
   if (sortKey(sort) === key) return descending(sort) ? key : `-${key}`;
   return isNumber ? `-${key}` : key;

@@ -6,7 +6,7 @@ import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } fr
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
-  /** Sort key and CSV value. Absent if the column cannot be sorted. */
+  /** Value for sorting and for the CSV file. Absent if the column cannot be sorted. */
   readonly value?: (row: Row) => SortValue;
   readonly csv?: (row: Row) => CsvValue;
   /** Content of the head in a `VirtualTable`; by default the title. */
@@ -20,7 +20,7 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** Visible only with `showCaption`, otherwise for screen readers. */
+  /** Title of the table. Only screen readers show it, unless `showCaption` is set. */
   readonly caption: string;
   readonly showCaption?: boolean;
   readonly columns: readonly Column<Row>[];
@@ -30,17 +30,17 @@ export interface TableProps<Row> {
   readonly sort?: Sort;
   /** Receives a new order, if the page keeps the order in its address. */
   readonly onSort?: (sort: Sort) => void;
-  /** Name of the CSV file; absent if no file is offered. */
+  /** Name of the CSV file; absent if the table cannot be saved. */
   readonly csv?: string;
   /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren;
-  /** True if the address names this row: it is highlighted, and scrolled into view. */
+  /** True if the address names this row. The row is highlighted and scrolled into view. */
   readonly target?: (row: Row) => boolean;
-  /** Shows each row as a block of lines on a phone, for rows with few figures. */
+  /** True to show each row as a block of lines on a phone, for tables with few columns. */
   readonly stacked?: boolean;
 }
 
-/** A table of up to some hundred rows. `VirtualTable` is for more. */
+/** A table of up to a few hundred rows. `VirtualTable` is for longer tables. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked, target } = props;
   const own = useSignal<Sort>(props.sort ?? '');

@@ -7,7 +7,7 @@ import { computeView, drawn, moveTo, type View } from './window.ts';
 
 interface VirtualTableProps<Row> {
   readonly caption: string;
-  /** The first column with a value names the row, and its cell has the link that opens the row. */
+  /** The first column with a value names the row. Its cell has the link that opens the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
@@ -16,13 +16,13 @@ interface VirtualTableProps<Row> {
   readonly onView?: (rows: readonly Row[]) => void;
   /** The keys of the selected rows, if the first column has checkboxes. */
   readonly selected?: ReadonlySet<string> | undefined;
-  /** Class of the grid. Its `--row-height` is the height of a `.vrow`. */
+  /** CSS class of the grid. Its property `--row-height` is the height of a `.vrow`. */
   readonly class: string;
 }
 
 /**
- * A table of thousands of rows that renders only the visible rows on screen, and all rows on paper. The page scrolls
- * the table. Arrow keys move, Enter or a click opens, the space bar selects.
+ * A table of thousands of rows. Renders only the visible rows on screen, and all rows on paper. The page scrolls the
+ * table. Arrow keys move the focus, Enter or a click opens a row, and the space bar selects it.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { caption, columns, rows, rowKey, sort, onSort, onView, selected } = props;
@@ -99,7 +99,7 @@ interface RowProps<Row> {
   readonly isSelected: boolean | undefined;
   readonly index: number;
   readonly active: boolean;
-  /** px; `undefined` on paper, where the rows follow each other. */
+  /** Position of the row, px; `undefined` on paper, where rows are in the normal flow. */
   readonly top: number | undefined;
 }
 
@@ -164,14 +164,14 @@ function useView(body: Body, count: number): { view: View; rowHeight: number } {
   return { view: view.value, rowHeight: rowHeight.value };
 }
 
-/** Keeps one row in the tab order. Its key identifies the row, so that it stays active when the order changes. */
+/** Keeps one row in the tab order. The row is identified by its key, so it stays active when the order changes. */
 function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) => string, rowHeight: number) {
   const activeKey = useSignal<string | undefined>(undefined);
   const wanted = useRef(false);
   const found = activeKey.value === undefined ? 0 : rows.findIndex((row) => rowKey(row) === activeKey.value);
   const active = rows.length === 0 ? -1 : Math.max(0, found);
   const rowAt = (index: number) => body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
-  // An element that moves in the document loses the focus, and gets it back here.
+  // When an element moves in the document, it loses the focus. The code below restores the focus.
   const had = body.current?.contains(document.activeElement) === true;
   useLayoutEffect(() => {
     if (!wanted.current && (!had || body.current?.contains(document.activeElement))) return;
@@ -224,7 +224,7 @@ function cellClass<Row>({ key, number, class: own }: Column<Row>): string {
 
 const controls = 'a, button, input, select, label, summary';
 
-/** Opens the link of a clicked row, in a new tab with Ctrl or the middle button, as the link itself does. */
+/** Opens the link of a clicked row. With Ctrl or the middle button, opens a new tab, as the link itself does. */
 function openRow(event: MouseEvent): void {
   const { target, button, ctrlKey, metaKey, shiftKey, altKey } = event;
   const row = (target as Element).closest('[role=row]');
@@ -234,7 +234,7 @@ function openRow(event: MouseEvent): void {
   else if (button === 0 && !shiftKey && !altKey) link.click();
 }
 
-/** Keeps the browser from scrolling with the middle button, which opens the row. */
+/** Prevents scrolling with the middle button, which opens the row instead. */
 function holdMiddle(event: MouseEvent): void {
   if (event.button === 1 && !isOnControl(event)) event.preventDefault();
 }
@@ -243,7 +243,7 @@ function isOnControl({ target }: Event): boolean {
   return (target as Element).closest(controls) !== null;
 }
 
-/** True if a click ends a selection of text. Such a click opens nothing. */
+/** True if the click ended a selection of text. Such a click does not open the row. */
 function isSelecting(row: Element): boolean {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && selection.containsNode(row, true);

@@ -3,7 +3,7 @@ export interface View {
   readonly end: number;
 }
 
-/** Number of rows rendered above and below the view, so that scrolling shows no gap. */
+/** Number of rows rendered above and below the visible rows, so that scrolling shows no gap. */
 const spare = 8;
 
 /**
@@ -11,14 +11,14 @@ const spare = 8;
  * @param height of the view, px
  */
 export function computeView(top: number, height: number, rowHeight: number, count: number): View {
-  // Steps of several rows, so that the table is not rendered for every scrolled row.
+  // The rendered rows change in steps, so that the table is not rendered again for each scrolled row.
   const step = spare / 2;
   const from = Math.floor(-top / rowHeight / step) * step - spare;
   const to = Math.ceil((height - top) / rowHeight / step) * step + spare;
   return { first: clamp(from, 0, count), end: clamp(to, 0, count) };
 }
 
-/** Returns the row that a key moves to; `undefined` for other keys. */
+/** Returns the row that a key moves the focus to; `undefined` if the key does not move the focus. */
 export function moveTo(key: string, at: number, count: number, page: number): number | undefined {
   const target = new Map([
     ['ArrowDown', at + 1],
@@ -31,9 +31,9 @@ export function moveTo(key: string, at: number, count: number, page: number): nu
   return target === undefined ? undefined : clamp(target, 0, Math.max(0, count - 1));
 }
 
-/** Indexes to render: the visible rows, and the active row so that it keeps the focus. */
+/** Returns the indexes of the rows to render: the visible rows, and the active row, which has the focus. */
 export function drawn({ first, end }: View, active: number, count: number): number[] {
-  // The table might have become shorter since the view was measured.
+  // The table can have become shorter since the view was measured.
   const last = Math.min(end, count);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   if (active < 0 || active >= count) return indexes;

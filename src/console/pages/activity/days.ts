@@ -7,12 +7,12 @@ export interface Day {
   readonly runs: readonly Run[];
 }
 
-/** Minimum number of successive items of one kind that are folded. */
+/** Minimum number of successive items of one kind that are folded into one. */
 const folded = 5;
 
 /**
  * Groups items by day, the latest first.
- * @param formatDay the day of a time in the reader's time zone, as text
+ * @param formatDay formats the day of a time in the reader's time zone
  * @param fold true to fold successive items of one kind
  */
 export function groupByDay(

@@ -1,4 +1,4 @@
-/* src/console/pages/activity: what people changed, and what changed in the data. days.ts groups the items of the feed. */
+/* src/console/pages/activity: the feed of changes by people and in the data. days.ts groups the items of the feed. */
 
 import './activity.css';
 import { useSignal } from '@preact/signals';
@@ -78,7 +78,7 @@ export function ActivityPage(place: InEnvironment) {
   );
 }
 
-/** Returns the filters in the address: the same object until they change. */
+/** Returns the filters of the address. The object stays the same until a filter changes. */
 function useFilters(environment: string) {
   const { what, flag, by, search } = useQuery().query;
   return useMemo(() => {
@@ -246,8 +246,8 @@ interface Feed {
 
 interface FeedState {
   /**
-   * Items by id. An item of a later response replaces the item with the same id, for example a longer period of
-   * refusals.
+   * Items by id. If a later response contains an item again, for example a longer period of refusals, the later item is
+   * kept.
    */
   readonly items: ReadonlyMap<string, ActivityItem>;
   readonly cursor: string | null;
@@ -259,7 +259,7 @@ const nothing: FeedState = { items: new Map(), cursor: null, loading: false, err
 
 /**
  * Reads the feed page by page, and polls the first page.
- * @param span the range, which moves while the page is live; items of an earlier range stay
+ * @param span the range, which moves while the page is live; items of an earlier range are kept
  */
 function useFeed(path: string, filters: Query, span: Query, everyMs: number | undefined): Feed {
   const key = withQuery(path, filters);

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them, and each
- * other file has a section or a step of a section.
+ * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them. Each
+ * other file has a section, or a part of one.
  */
 
 import { useSignal } from '@preact/signals';

@@ -10,13 +10,13 @@ export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = 
   ['Backend', 'For servers that send reports or create instance ids. The key is secret.'],
 ];
 
-/** Creates a key. @param name empty for the name of its type */
+/** Creates a key. @param name if empty, the key gets the name of its type */
 export function createKey(application: string, type: KeyType, name: string): Promise<ApplicationKeyShownOnce> {
   const body = { type, ...(name === '' ? {} : { name }) };
   return call('POST', resource('applications', application, 'keys'), { body });
 }
 
-/** Returns the dialog content for a new key. A Backend key is shown only once. */
+/** Returns the content of the dialog for a new key. A Backend key is shown only once. */
 export function shownKey({ name, key, type }: ApplicationKeyShownOnce): SecretContent {
   const once = type === 'Backend';
   return {

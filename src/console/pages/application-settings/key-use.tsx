@@ -3,17 +3,17 @@ import { now } from '../../api/clock.ts';
 import { Ago } from '../../components/table/columns.tsx';
 import { format, plural } from '../../text/format.ts';
 
-/** A key that was used this recently counts as in use, ms. */
+/** Time after its last use in which a key counts as in use, ms. */
 const recentMs = 15 * 60_000;
 
-/** The reason of most refusals of a key: `leaked`, `origin not allowed`. */
+/** Describes the most frequent reason for refusals of a key: `leaked`, `origin not allowed`. */
 export function describeReason({ refused: { reasons } }: ApplicationKey): string {
   const code = reasons[0]?.code ?? '';
-  // No other packet with a known key is refused with this code.
+  // A packet with a known key is refused with this code only if the key is leaked.
   return code === 'unknown_key' ? 'leaked' : code.replaceAll('_', ' ');
 }
 
-/** The refused messages of a key: `521, last 3 minutes ago: leaked`. */
+/** Shows the refused messages of a key: `521, last 3 minutes ago: leaked`. */
 export function Refusals({ of: key }: { readonly of: ApplicationKey }) {
   const { count, lastAt } = key.refused;
   if (count === 0) return <>–</>;

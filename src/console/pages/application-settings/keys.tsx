@@ -159,7 +159,7 @@ const revokedColumns = createDeclaredColumns<ApplicationKey>(
   },
 ).map((column) => ({ ...column, number: false }));
 
-/** True if a key can be rotated. Only a token of Unleash can replace an adopted token. */
+/** True if a key can be rotated. Adopted tokens cannot: only Unleash can replace its tokens. */
 function canRotate({ expiresAt, environment }: ApplicationKey): boolean {
   return expiresAt === null && environment === undefined;
 }
@@ -217,7 +217,7 @@ interface RotateKeyProps {
 
 type RotatedKey = Required<ApplicationKeyShownOnce>;
 
-/** Replaces a key in three steps: create a new key, use both keys, delete the old key. Each step can be the last. */
+/** Replaces a key in up to three steps: create a new key, use both keys, delete the old key. */
 function RotateKey(props: RotateKeyProps) {
   const { application, old, onClose } = props;
   const made = useSignal<RotatedKey | undefined>(undefined);

@@ -1,6 +1,6 @@
 import type { ChangedField } from '../../../contract/shapes/activity.ts';
 
-/** An action as text: "sign-in client created" for `sign-in-client.created`. */
+/** Formats an action as text: "sign-in client created" for `sign-in-client.created`. */
 export function actionText(action: string): string {
   const [thing = '', done = ''] = action.split('.');
   const noun = thing
@@ -11,13 +11,13 @@ export function actionText(action: string): string {
   return `${noun} ${done.replaceAll('-', ' ')}`.trim();
 }
 
-/** A changed setting: "allowed origins: none → https://shop.example". */
+/** Formats a changed setting: "allowed origins: none → https://shop.example". */
 export function changeText({ field, from, to }: ChangedField): string {
   const words = field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return `${words}: ${from ?? 'none'} → ${to ?? 'none'}`;
 }
 
-/** Returns the start and the end of the days in two date fields, in the reader's time zone, as RFC 3339. */
+/** Returns the bounds of the days in two date fields, in the reader's time zone, as RFC 3339. */
 export function dayBounds(from: string | undefined, to: string | undefined) {
   return {
     from: from ? new Date(`${from}T00:00`).toISOString() : undefined,

@@ -88,7 +88,7 @@ interface ToolsProps {
   readonly onAll: (all: boolean) => void;
 }
 
-/** Selects flags, and copies or saves a text of the server about the selected flags. */
+/** Buttons that select flags, and that copy or save the server's text about the selected flags. */
 function Tools({ path, data, shown, hasSelection, onAll }: ToolsProps) {
   const isAll = shown.length === data.items.length;
   const feature = shown.map((item) => item.feature);

@@ -285,7 +285,7 @@ interface IntervalsProps {
   readonly variants: readonly MeasuredVariant[];
 }
 
-/** The variants with the intervals of their differences from the base, on one scale. */
+/** Draws the interval of each variant's difference from the base, all on one scale. */
 function Intervals({ metric, base, variants }: IntervalsProps) {
   const ends = variants.flatMap(({ difference }) => difference?.interval ?? []);
   const reach = Math.max(0, ...ends.map(Math.abs)) * 1.1;

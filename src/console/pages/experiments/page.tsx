@@ -1,4 +1,4 @@
-/* src/console/pages/experiments: page.tsx lists experiments of an environment; experiment.tsx shows an experiment. */
+/* src/console/pages/experiments: page.tsx lists an environment's experiments; experiment.tsx shows one of them. */
 
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';

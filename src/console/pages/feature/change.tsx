@@ -13,7 +13,7 @@ export interface FeaturePlace extends InEnvironment {
   readonly name: string;
 }
 
-/** Returns the path of a flag or of a resource below it; `undefined` for `.` and `..`, which no path contains. */
+/** Returns the path of a flag or of a resource below it; `undefined` for a flag named `.` or `..`. */
 export function featurePath({ application, name }: FeaturePlace, ...rest: readonly string[]): string | undefined {
   if (name === '.' || name === '..') return undefined;
   return resource('applications', application, 'features', name, ...rest);
@@ -25,7 +25,7 @@ export function reread({ application }: FeaturePlace): void {
   forget(resource('applications', application, 'activity'));
 }
 
-/** The settings that can conflict. Other fields change with packets and notes. */
+/** The settings whose changes can conflict. Other fields change with packets and notes. */
 const settings: Readonly<Record<keyof FeaturePatch, true>> = {
   description: true,
   archived: true,
@@ -68,7 +68,7 @@ interface FeatureFormProps extends FeatureProps, Omit<FormProps, 'onSubmit'> {
   readonly patch: (data: FormData) => FeaturePatch;
 }
 
-/** A form that changes the version of the flag that the reader started to edit. */
+/** A form for the settings of a flag. It changes only the version that the reader started to edit. */
 export function FeatureForm({ place, feature, patch, ...form }: FeatureFormProps) {
   const { dialog, change } = useFeatureChange(place);
   const edited = useRef<ResourceVersion<FeatureDetail> | undefined>(undefined);

@@ -18,7 +18,7 @@ const events = ['used', 'viewed'] as const;
 const parameters = { event: allowOnly(events) };
 const names = { used: 'Used', viewed: 'Viewed' };
 
-/** Complete days change only if a late report arrives. */
+/** Pause between two requests. Complete days change only if a late report arrives. */
 const everyMs = 60_000;
 
 export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
@@ -66,7 +66,7 @@ export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
   );
 }
 
-/** Lists the variants to choose from, by name. The base might not occur in the range. */
+/** Lists the variants that can be chosen as the base, by name. The base itself can be missing from the range. */
 function listBases({ base, variants }: Comparison): readonly string[] {
   return [...new Set([base ?? [], ...variants.map(({ variant }) => variant)].flat())].toSorted();
 }
@@ -138,7 +138,7 @@ interface FigureProps {
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
 
-/** A figure with its confidence interval. Differences of shares are in percentage points. */
+/** Shows a figure with its confidence interval. Differences of shares are in percentage points. */
 function Figure({ value, interval, signed }: FigureProps) {
   const text = (each: number) => (signed ? points.format(each * 100) : share.format(each));
   return (

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/feature: a flag of an environment. flag.tsx assembles the sections, each from a file of its own.
- * traffic.ts and verdict-words.ts compute.
+ * src/console/pages/feature: a flag of an environment. feature.tsx assembles the sections, each of which has its own
+ * file. traffic.ts and verdict-words.ts contain computations.
  */
 
 import { useId } from 'preact/hooks';
@@ -94,7 +94,7 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
   );
 }
 
-/** A name that was neither declared nor seen. */
+/** Shown for a name that was neither declared nor seen. */
 function UnknownFeature({ place }: { readonly place: FeaturePlace }) {
   const { application, environment, name } = place;
   const { query } = useQuery();

@@ -78,7 +78,7 @@ function OwnersForm({ place, feature }: FeatureProps) {
   );
 }
 
-/** A possible owner; `email` is another name of a user. */
+/** A possible owner. A user can also be found by `email`. */
 export type Candidate = Owner & { readonly email?: string };
 
 function useCandidates(application: string): readonly Candidate[] {
@@ -99,7 +99,7 @@ function useCandidates(application: string): readonly Candidate[] {
   );
 }
 
-/** Parses the owners in a text: names or e-mail addresses of the candidates, and other texts. */
+/** Parses the owners in a text field: names or e-mail addresses of candidates, and other texts. */
 function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[] {
   return splitList(text).map((part) => {
     const wanted = part.toLowerCase();

@@ -60,7 +60,7 @@ function Shares({ place, steps }: { readonly place: FeaturePlace; readonly steps
 
 const most = 6;
 
-/** Edits the share of one variant at each step. A second variant gets the remaining share. */
+/** A form for the share of one variant at each step. The other variant gets the remaining share. */
 function Editor({ place, feature }: FeatureProps) {
   const { data: detail } = feature;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));

@@ -6,7 +6,7 @@ import { type FeaturePlace, featurePath } from './change.tsx';
 
 const everyMs = 20_000;
 
-/** Returns the split of the flag; `undefined` until it is read, or if no split is intended. */
+/** Returns the split of the flag; `undefined` if it is not loaded yet, or if the flag has no intended split. */
 export function useSplit(place: FeaturePlace): FeatureSplit | undefined {
   const { environment } = place;
   const path = featurePath(place, 'split');

@@ -27,7 +27,7 @@ const parameters = { show: allowOnly(measures), kind: allowOnly(kinds) };
 
 const dayMs = 86_400_000;
 
-/** The server computes usage for each reader, so pages poll usage less often than the overview. */
+/** Pause between two requests. Usage is polled less often than the overview, because it is computed for each reader. */
 const liveMs = 5000;
 
 export function TrafficSection({ place }: { readonly place: FeaturePlace }) {
@@ -134,7 +134,7 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
   );
 }
 
-/** The column of users by variant. Shows dashes if no sender reports users, because their number is unknown. */
+/** Returns the column with the users of each variant. Shows dashes if no sender reports users. */
 function usersColumn(usage: FeatureUsage): Column<Variant> {
   const column = countColumn('uniqueUsers', 'Users ≈');
   return usage.uniqueUsers > 0 ? column : { ...column, cell: () => '–' };

@@ -15,7 +15,7 @@ import { byProgram } from '../../components/programs.ts';
 export const measures = ['checks', 'used', 'viewed'] as const;
 export type Measure = (typeof measures)[number];
 
-/** Maximum number of variants with a series. Further variants share one series. */
+/** Maximum number of variants with their own series. Further variants share one series. */
 const maxSeries = 6;
 
 /** Sorts variants by name, so that their colours do not depend on the number of checks. */
@@ -52,13 +52,13 @@ function addPoints(
 ): void {
   const at = measures.indexOf(measure) + 1;
   for (const point of points) {
-    // A bucket of a longer step can begin before the range.
+    // A wide bucket can begin before the range.
     const index = Math.max(0, indexAt(buckets, point[0]));
     if (index < buckets.count) values[index]! += point[at]!;
   }
 }
 
-/** Returns the variants that a split can have: its own variants, and the seen variants. */
+/** Returns the variants that a split can contain: the variants of the current split, and all variants seen. */
 export function splitVariants(
   split: Readonly<Record<string, number>> | null,
   seen: readonly string[],
@@ -66,7 +66,7 @@ export function splitVariants(
   return [...new Set([...Object.keys(split ?? {}), ...seen])].sort();
 }
 
-/** Returns the split from the typed weights; `null` if all weights are empty. */
+/** Returns the split from the weights that the reader typed; `null` if all weights are empty. */
 export function typedSplit(
   variants: readonly string[],
   weights: readonly string[],
@@ -88,7 +88,7 @@ export function shownVariant(steps: readonly RolloutStep[]): string {
   return variants.toSorted((a, b) => growth(b) - growth(a))[0] ?? '';
 }
 
-/** The planned share of a variant in the middle of each bucket, in percent; 0 before the first step. */
+/** Returns the planned share of a variant in the middle of each bucket, in percent; 0 before the first step. */
 export function plannedShares(steps: readonly RolloutStep[], variant: string, buckets: Buckets): number[] {
   return Array.from({ length: buckets.count }, (_, index) => {
     const middle = (bucketStart(buckets, index) + bucketStart(buckets, index + 1)) / 2;
@@ -101,7 +101,7 @@ export function plannedShare({ split }: RolloutStep, variant: string): number {
   return 100 * computeShare(split, variant);
 }
 
-/** The actual share of a variant in the checks of each bucket, in percent. */
+/** Returns the actual share of a variant in the checks of each bucket, in percent. */
 export function shareIn(usage: FeatureUsage | undefined, variant: string, buckets: Buckets): number[] {
   const own = new Array<number>(buckets.count).fill(0);
   const all = new Array<number>(buckets.count).fill(0);
@@ -130,7 +130,7 @@ export interface SenderProgram {
 
 export interface ProgramThere {
   readonly lastAt: string;
-  /** The version with the latest request first. Empty for a sender without versions. */
+  /** Versions; the version with the latest request comes first. Empty for a sender without versions. */
   readonly versions: readonly string[];
 }
 

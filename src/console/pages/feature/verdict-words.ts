@@ -33,7 +33,7 @@ const tones: Readonly<Record<VerdictKind, Tone>> = {
   new: 'good',
 };
 
-/** Chooses the tone of a verdict. An undeclared name is never good: it might be misspelt. */
+/** Chooses the tone of a verdict. The tone of an undeclared flag is never good, because the name might be misspelt. */
 export function chooseTone(
   kind: VerdictKind,
   { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>,
@@ -48,7 +48,7 @@ type VerdictSummary = Pick<
 >;
 
 /**
- * Formats the heading of a verdict. If a flag is archived or undeclared, the heading says so, and the verdict is in
+ * Formats the heading of a verdict. For an archived or undeclared flag, the heading states that, and the verdict is in
  * `also`. Both texts are sentences without a full stop.
  */
 export function formatHeading(
@@ -75,7 +75,7 @@ function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { 
   return `${beginnings[kind]}${until}${from}${describeRule(verdict)}${where}`;
 }
 
-/** Describes the rule by which a flag is in use, because the range of the page can show one variant only. */
+/** Describes the rule by which a flag is in use. The range of the page can contain only one of its variants. */
 function describeRule({ kind, reasons, staleAfterDays }: VerdictSummary): string {
   const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';

@@ -62,7 +62,7 @@ interface ActionsProps extends FeatureProps {
 
 type Change = Exclude<VerdictAction, 'copy' | 'declare'> | 'not permanent' | 'end snooze';
 
-/** The changes that buttons make: label, changed fields, announcement. */
+/** The changes behind the buttons: label, changed fields, announcement. */
 const changes: Readonly<Record<Change, readonly [label: string, patch: () => FeaturePatch, done: string]>> = {
   snooze: ['Snooze for 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
   permanent: ['Mark as permanent', () => ({ permanent: true }), 'Marked as permanent'],

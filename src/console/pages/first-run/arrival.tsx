@@ -22,7 +22,7 @@ interface ArrivalProps {
 
 const everyMs = 1000;
 
-/** Watches for the first message of a source. Only an accepted message counts as connected. */
+/** Waits for the first message of a source, and shows refusals. Only an accepted message counts as connected. */
 export function Arrival({ app, env, source }: ArrivalProps) {
   const since = useSignal(currentTime());
   const query = { environment: env, unnamed: true };
@@ -191,7 +191,7 @@ interface CountedProps extends Pick<ArrivalProps, 'app' | 'env'> {
 const minuteMs = 60_000;
 const maxFeatures = 5;
 
-/** The counts of the last day or, if others report here as well, since the first message was seen. */
+/** Shows the counts of the last day. If other sources report too, shows only the counts since the first message. */
 function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
   const first = useSignal(Math.floor(Date.parse(arrivedAt) / minuteMs) * minuteMs);
   const from = isAlone ? undefined : new Date(first.value).toISOString();

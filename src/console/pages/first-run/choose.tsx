@@ -50,7 +50,7 @@ export function ChooseTarget({ source: { choice, targets }, chosen, onChoose }: 
   );
 }
 
-/** A reader's choices on Connect: source, target, and the id of a key, which is not secret. */
+/** The reader's choices on the Connect page: source, target, and the id of a key, which is not secret. */
 interface Choice {
   readonly use: string;
   readonly with?: string | undefined;
@@ -66,7 +66,7 @@ function keptChoice(place: InEnvironment): Choice | undefined {
   return new Map(readStored()).get(formatPlace(place));
 }
 
-/** Remembers the choices in the address, and adds them to an address without choices. */
+/** Stores the choices of the address, and restores them if the address has no choices. */
 export function useKeptChoice(place: InEnvironment): void {
   const { query, change } = useQuery();
   const { use, with: target, key } = query;
@@ -85,7 +85,7 @@ function keep(place: InEnvironment, choice: Choice): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify([...others, [name, choice]].slice(-most)));
   } catch {
-    // Without storage the choice lasts as long as the address.
+    // Without storage, the choices are only in the address.
   }
 }
 

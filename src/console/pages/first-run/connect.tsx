@@ -22,7 +22,7 @@ import { type Source, sources } from './sources.ts';
 import type { Block, Lines, Target } from './target.ts';
 
 export function ConnectPage(props: InEnvironment) {
-  // Another environment starts over: messages of this environment must not appear there.
+  // The key remounts the page for another environment, because it must not show messages of the previous environment.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
@@ -88,7 +88,7 @@ type KeyStepProps = Omit<StepsProps, 'source'> & { readonly target: Target };
 
 function KeyAndLines({ application, env, keys, target }: KeyStepProps) {
   const { query, change } = useQuery();
-  // The texts of Backend keys are known only until the reader leaves the page.
+  // The page knows the texts of new Backend keys until the reader leaves it.
   const fresh = useSignal<readonly ShownKey[]>([]);
   const asking = useSignal(false);
   const usable = withFresh(keys, fresh.value).filter(({ type }) => target.keyTypes.includes(type));
@@ -146,7 +146,7 @@ function LinesStep({ application, env, target, chosen }: LinesStepProps) {
   );
 }
 
-/** Returns the keys that senders can use: no adopted tokens. Adds the texts of new keys, which can be secret. */
+/** Returns the keys that senders can use, without adopted tokens. Adds the texts of new keys. */
 function withFresh(keys: readonly ApplicationKey[], fresh: readonly ShownKey[]): readonly ShownKey[] {
   const isListed = ({ id, environment }: ApplicationKey) =>
     environment === undefined && fresh.every((each) => each.id !== id);
@@ -207,7 +207,7 @@ interface NewKeyProps {
 
 const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' };
 
-/** Creates a key. If the sender can use several types, asks for its kind first. */
+/** Creates a key. If the sender can use several types of keys, asks for the type first. */
 function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
   const [only, ...others] = types;
   const isGiven = others.length === 0;

@@ -1,25 +1,25 @@
-/** The server in the examples of docs/examples/unleash. */
+/** The address of the server in the examples in docs/examples/unleash. */
 const exampleAddress = /127\.0\.0\.1(:|, port_value: )8080/g;
 const exampleHost = /(Host |host_rewrite_literal: )?\bflags\.example\.com\b/g;
 
-/** Marks the parts of an example that a proxy in front of Unleash needs in addition. */
+/** Matches the parts of an example that a proxy in front of Unleash needs in addition to its usual configuration. */
 const ofRule = /127\.0\.0\.1(:|, port_value: )8080|\(metrics\(\/bulk\)\?\|register\)|\/flagmeter-mirror \{/;
 
-/** Matches the heading of the commented TLS lines, how the lines apply, and the lines. */
+/** Matches the comment before the TLS lines, which are commented out, and these lines. */
 const withTls =
   /(.*\n)[ \t]*# With TLS to flagmeter, in (place of the line above|addition):\n((?:[ \t]*#(?! \S).*\n)+)/g;
 
 /**
- * Returns the rule in an example of a proxy, with the address of the metrics host.
- * @param example text of a file of docs/examples/unleash
- * @param metricsUrl URL without a path: a rule cannot add a path
+ * Returns the additional rule of an example proxy, with the address of the metrics host.
+ * @param example text of a file in docs/examples/unleash
+ * @param metricsUrl URL without a path, because a rule cannot add a path
  */
 export function proxyRule(example: string, metricsUrl: string): string {
   const parts = example.split(/\n{2,}/).filter((part) => ofRule.test(part));
   return fillIn(`${parts.join('\n\n')}\n`, metricsUrl).trimEnd();
 }
 
-/** Writes the address of the metrics host into an example, or into some of its lines. */
+/** Inserts the address of the metrics host into an example, or into some of its lines. */
 export function fillIn(example: string, metricsUrl: string): string {
   const { protocol, host, hostname, port } = new URL(metricsUrl);
   const isSecure = protocol === 'https:';

@@ -58,7 +58,7 @@ function allowedFrom({ allowedOrigins }: Connection): string {
   return allowedOrigins.length === 0 ? 'any web server' : `an allowed origin (${allowedOrigins.join(', ')})`;
 }
 
-/** An allowed origin of the application. */
+/** Returns an allowed origin of the application. */
 export function originFor(allowedOrigins: readonly string[]): string {
   const [first = 'http://localhost'] = allowedOrigins;
   return first.replace('://*.', '://www.').replace(/:\*$/, '');
@@ -76,7 +76,7 @@ function reportUrl({ metricsUrl }: Connection): string {
   return safeUrl(metricsUrl, '/api/usage/stats');
 }
 
-/** Placeholder for the time of sending. No name contains it: `safeJson` escapes brackets. */
+/** Placeholder for the time of sending. Names cannot contain it, because `safeJson` escapes brackets. */
 const now = '<now>';
 
 function report({ key, environment }: Connection): string {

@@ -16,17 +16,17 @@ export interface Source {
   readonly hint: string;
   readonly choice: string;
   readonly targets: readonly Target[];
-  /** True if the senders have tokens of Unleash instead of keys. */
+  /** True if the senders use tokens of Unleash instead of keys. */
   readonly adoptsTokens: boolean;
   /** Name of the message that the page waits for: "a packet or a report". */
   readonly message: string;
-  /** Time before the page shows all possible reasons, ms. */
+  /** Time after which the page shows all possible reasons for a missing message, ms. */
   readonly patienceMs: number;
   /** True if a request came from a sender of this kind. */
   readonly sent: (route: LedgerEntry['route'], userAgent: string | null) => boolean;
-  /** Advice in place of the usual advice, by code. */
+  /** Advice by error code. It replaces the usual advice. */
   readonly advice: Readonly<Record<string, Note>>;
-  /** Possible reasons why no message of the source reaches the server. */
+  /** Possible reasons why no message of this kind of sender reaches the server. */
   readonly hints: readonly string[];
   readonly omits?: string;
 }
@@ -73,7 +73,7 @@ await OpenFeature.setProviderAndWait(meter.withTracking(provider));`,
   };
 }
 
-/** Exporters of OpenTelemetry. An evaluation sent in two signals would count twice, so each target sends one signal. */
+/** Exporters of OpenTelemetry. Each target sends one signal: with two, every evaluation would count twice. */
 const openTelemetryTargets: readonly Target[] = [
   service(
     'logs',
@@ -108,7 +108,7 @@ function service(id: 'logs' | 'metrics', label: string, hookName: string, intro:
   };
 }
 
-/** Returns the exporter's settings for one signal. The settings of other signals stay. */
+/** Returns the environment variables of an exporter for one signal. They do not affect other signals. */
 function variables(signal: 'logs' | 'metrics', connection: Connection, more?: string): Block {
   const prefix = `export OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
   const { metricsUrl, environment, key } = connection;
@@ -144,7 +144,7 @@ OpenFeature.addHooks(new ${name}());`,
 }
 
 function collector({ metricsUrl, environment, key }: Connection): Block {
-  // A header allows only these characters. Without the header, the resource must name the environment.
+  // A header can contain only these characters. For other names, the resource must name the environment.
   const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {
     name: 'configuration of the collector',
@@ -173,7 +173,7 @@ const moved =
 const copied =
   'Both receive the reports of the SDKs. Nothing changes for Unleash and the SDKs. Reports that are sent while flagmeter is unreachable are not counted.';
 
-/** Proxies in front of Unleash. The rules come from the examples in the docs. */
+/** Proxies in front of Unleash. Their rules are from the examples in the docs. */
 const unleashTargets: readonly Target[] = [
   proxy(
     'nginx',

@@ -1,6 +1,6 @@
 /*
- * Quotes texts in snippets. Names come from users, and must not end a quoted text in a shell or a program. Characters
- * that could end it are written as JSON escapes.
+ * Quotes texts in snippets. Names come from users, and must not end a quotation in a shell or a program. Therefore,
+ * characters that could end it are written as JSON escapes.
  */
 
 import type { KeyType } from '../application-settings/key-types.ts';
@@ -28,16 +28,16 @@ export interface Lines {
 }
 
 export interface Block {
-  /** "sender for curl" */
+  /** Name of the block, such as "sender for curl". */
   readonly name: string;
   readonly how: string;
   readonly code: string;
 }
 
-/** Characters that are safe within the quotes of all languages here. */
+/** Characters that are safe within the quotes of all languages used here. */
 const harmless = /^[\p{L}\p{N} _.,:;/?&=()+*@#~^|-]$/u;
 
-/** Formats JSON whose texts contain no quote, dollar, percent sign or brace, and no backslash except in escapes. */
+/** Formats JSON whose texts have no quotes, dollar signs, percent signs or braces, and backslashes only in escapes. */
 export function safeJson(value: unknown): string {
   return JSON.stringify(value, (_, each) => each).replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) =>
     safeText(JSON.parse(text) as string),
@@ -63,7 +63,7 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns a URL that is safe within the quotes of all languages here. */
+/** Returns a URL that is safe within the quotes of all languages used here. */
 export function safeUrl(base: string, path: string): string {
   return new URL(base.replace(/\/$/, '') + path).href.replaceAll("'", '%27').replaceAll('$', '%24');
 }

@@ -17,10 +17,10 @@ export type WatchResult =
       readonly kind: 'arrived';
       readonly count: number;
       readonly last: LedgerEntry;
-      /** True if no other kind of sender reports to the environment. */
+      /** True if the environment has no messages of other kinds of senders. */
       readonly isAlone: boolean;
     }
-  /** No message was accepted. After `patienceMs`, earlier refusals are shown too. */
+  /** No message was accepted, but some were refused, or `patienceMs` is over. Then earlier refusals are shown too. */
   | {
       readonly kind: 'trouble';
       readonly refused: readonly LedgerEntry[];

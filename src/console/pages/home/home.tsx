@@ -247,7 +247,7 @@ const statusWords = {
   unknown: 'checking …',
 } as const;
 
-/** Messages per second: `0`, `<0.1`, `0.4`, `12`, `1.2k`. */
+/** Formats messages per second: `0`, `<0.1`, `0.4`, `12`, `1.2k`. */
 function rateText(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.1) return '<0.1';

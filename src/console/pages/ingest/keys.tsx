@@ -65,7 +65,7 @@ interface KeyLinkProps {
   readonly of: Pick<ApplicationKey, 'id' | 'name' | 'revokedAt'>;
 }
 
-/** The name of a key, which leads to its row in the settings. */
+/** The name of a key, with a link to its row in the settings. */
 export function KeyLink({ app, of: { id, name, revokedAt } }: KeyLinkProps) {
   return (
     <>

@@ -1,7 +1,7 @@
 /*
- * src/console/pages/ingest: accepted and refused packets and reports. page.tsx has the state of the server, and the
- * reasons of refusals with their remedies; keys.tsx the keys, and senders.tsx the senders. reasons.ts and programs.ts
- * compute.
+ * src/console/pages/ingest: accepted and refused packets and reports. page.tsx shows the state of the server, and the
+ * reasons of refusals with their remedies. keys.tsx shows the keys, and senders.tsx the senders. reasons.ts and
+ * programs.ts contain computations.
  */
 
 import type { ComponentChildren } from 'preact';
@@ -89,7 +89,7 @@ function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
   );
 }
 
-/** Messages that count for no environment. */
+/** Shows the number of messages that do not belong to an environment. */
 function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestReport['unnamed'] }) {
   if (accepted + refused === 0) return null;
   const parts = [
@@ -104,7 +104,7 @@ function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestRep
   );
 }
 
-/** Accepted and refused messages by hour, from the overview, whose response all readers share. */
+/** Shows the accepted and refused messages by hour. They come from the overview, whose response all readers share. */
 function Hours({ app, env }: PlaceProps) {
   const { range, bounds, comparison, everyMs, zoom } = useRange();
   const query = { environment: env, ...overviewQuery(range, bounds, comparison) };

@@ -15,11 +15,11 @@ export interface SendingProgram {
   readonly counts: Counts;
   /** Codes of refusals and notes, the latest first. */
   readonly codes: readonly string[];
-  /** The version with the latest message first. */
+  /** Versions; the version of the latest message comes first. */
   readonly versions: readonly SendingVersion[];
 }
 
-/** A version of a program, or an instance that names itself. */
+/** A version of a program, or one of its instances if it names itself. */
 interface SendingVersion {
   /** Empty if neither the version nor the instance is known. */
   readonly label: string;
@@ -50,7 +50,7 @@ function formatProgram({ sender: { userAgent, instance } }: LedgerEntry): string
   return parseProgram(userAgent).name;
 }
 
-/** `2.1`, or `2.1 (web-7)` with an instance. */
+/** Formats a version as `2.1`, or as `2.1 (web-7)` with an instance. */
 function formatVersion({ sender: { userAgent, instance } }: LedgerEntry): string {
   if (userAgent === null) return '';
   const { version } = parseProgram(userAgent);
@@ -63,7 +63,7 @@ function sumCounts(entries: readonly LedgerEntry[]): Counts {
   return counts;
 }
 
-/** The type of a message: `Packets`, `Usage reports, grpc`. */
+/** Formats the type of a message: `Packets`, `Usage reports, grpc`. */
 export function formatType({ route, transport }: Pick<LedgerEntry, 'route' | 'transport'>): string {
   return `${messageRoutes[route].label}${transport === 'http' ? '' : `, ${transport}`}`;
 }

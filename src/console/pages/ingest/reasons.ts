@@ -4,7 +4,7 @@ import { ledgerNotes, type Note } from '../../../contract/notes.ts';
 import { programText } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 
-/** The entries of a reason: refusals, or notes on accepted packets. */
+/** The ledger entries with the same reason: refusals, or notes on accepted packets. */
 export interface LedgerReason {
   readonly code: string;
   readonly outcome: 'refused' | 'noted';
@@ -73,7 +73,7 @@ export function filtered(entries: readonly LedgerEntry[], filter: Filter): Ledge
 
 const advice = new Map<string, Note | RefusalDescription>(Object.entries({ ...ledgerRefusals, ...ledgerNotes }));
 
-/** Returns the meaning and the remedy of a ledger code, as sentences. A newer server can have unknown codes. */
+/** Returns the meaning and the remedy of a ledger code as sentences. Codes of a newer server can be unknown. */
 export function adviceOn(code: string): Note {
   const reason = advice.get(code);
   if (reason === undefined)

@@ -1,4 +1,4 @@
-/* src/console/pages/metrics: lists, declares and draws the measured metrics. rows.ts computes. */
+/* src/console/pages/metrics: lists, declares and draws the measured metrics. rows.ts contains computations. */
 
 import { useMemo } from 'preact/hooks';
 import type { Metric } from '../../../contract/shapes/metric.ts';
@@ -35,7 +35,7 @@ import {
   valuesIn,
 } from './rows.ts';
 
-/** The server computes measurements for each reader, so pages poll measurements less often than the overview. */
+/** Pause between two requests. Measurements are computed per reader, so they are polled less often. */
 const everyMs = 10_000;
 
 export function MetricsPage({ application: app, environment: env }: InEnvironment) {
@@ -208,7 +208,7 @@ function NoMetrics() {
 
 interface DeclareProps {
   readonly app: string;
-  /** `undefined` if the reader types a name. */
+  /** The metric to change; `undefined` if the reader types a name. */
   readonly metric: MetricRow | undefined;
   readonly onClose: () => void;
 }

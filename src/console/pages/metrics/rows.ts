@@ -9,7 +9,7 @@ export interface MetricRow {
   readonly kind: 'counter' | 'gauge';
   readonly unit: string | undefined;
   readonly declared: boolean;
-  /** Empty if nothing was measured in the range. */
+  /** Measured series of the metric; empty if nothing was measured in the range. */
   readonly series: readonly MetricMeasurements[];
 }
 
@@ -41,7 +41,7 @@ function findDeclaration(name: string, declarations: ReadonlyMap<string, Metric>
   return { kind: declared?.kind ?? kind, unit: declared?.unit, declared: declared !== undefined };
 }
 
-/** The figure of a row: the sum of a counter, the last value of a gauge, `undefined` if nothing was measured. */
+/** Returns the figure of a row: the sum of a counter, the last value of a gauge, or `undefined` without any. */
 export function computeFigure({ kind, series }: MetricRow): number | undefined {
   if (kind === 'counter') return series.length === 0 ? undefined : series.reduce((sum, each) => sum + each.sum, 0);
   return latest(series)?.last;
@@ -54,7 +54,7 @@ export function latest(series: readonly MetricMeasurements[]): MetricMeasurement
   );
 }
 
-/** The buckets from the first measurement on: before it, a gauge has no value. */
+/** Returns the buckets since the first measurement, before which a gauge has no value. */
 export function bucketsFrom(buckets: Buckets, series: readonly Pick<MetricMeasurements, 'series'>[]): Buckets {
   const { width, count, starts } = buckets;
   const times = series.flatMap(({ series: [first] }) => (first === undefined ? [] : [first[0]]));
@@ -65,8 +65,8 @@ export function bucketsFrom(buckets: Buckets, series: readonly Pick<MetricMeasur
 }
 
 /**
- * Returns the values of a series in each bucket. Without a measurement, a counter is 0, and a gauge keeps its previous
- * value.
+ * Returns the value of a series in each bucket. In a bucket without a measurement, a counter is 0, and a gauge keeps
+ * its previous value.
  */
 export function valuesIn(
   buckets: Buckets,
@@ -87,7 +87,7 @@ export function valuesIn(
   });
 }
 
-/** The values of the sparkline of a row. A gauge of a feature shows the variant with the latest measurement. */
+/** Returns the values of a row's sparkline. For a gauge of a feature, uses the variant with the latest measurement. */
 export function computeTrend(row: MetricRow, buckets: Buckets): number[] {
   const last = latest(row.series);
   if (last === undefined) return [];

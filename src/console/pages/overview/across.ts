@@ -6,7 +6,7 @@ export interface FeatureAcrossRow {
   readonly by: ReadonlyMap<string, OverviewFeature>;
 }
 
-/** Returns the flags of several environments. A flag is shown if the filter accepts it in one of them. */
+/** Returns the flags of several environments. A flag is included if the filter accepts it in at least one of them. */
 export function acrossEnvironments(
   overviews: ReadonlyMap<string, Pick<Overview, 'features'>>,
   filter: Filter,

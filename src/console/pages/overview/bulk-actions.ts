@@ -4,11 +4,11 @@ import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 
 export interface BulkAction {
   readonly label: string;
-  /** Participle after the number of flags: `archived`. */
+  /** Participle that follows the number of flags: `archived`. */
   readonly done: string;
   /** `undefined` if the flag needs no change. */
   readonly patch: (row: OverviewFeature) => FeaturePatch | undefined;
-  /** Restores the row; absent if the action cannot be undone. */
+  /** Returns the patch that restores a row; absent if the action cannot be undone. */
   readonly undo?: (row: OverviewFeature) => FeaturePatch;
 }
 
@@ -65,7 +65,7 @@ export interface BulkStep {
   readonly patch: FeaturePatch;
 }
 
-/** Results of the steps so far. */
+/** Number of all steps, and the steps that succeeded or failed so far. */
 export interface BulkProgress {
   readonly total: number;
   readonly done: readonly string[];

@@ -139,7 +139,7 @@ function stateColumns({
   ];
 }
 
-/** Returns the default columns: all columns with content. */
+/** Returns the default columns: all columns that are not empty. */
 export function usualColumns({ features }: Overview): string[] {
   const usual = ['trend', 'checks', 'change', 'used', 'viewed', 'users', 'variants', 'last', 'state'];
   return [
@@ -149,7 +149,7 @@ export function usualColumns({ features }: Overview): string[] {
   ];
 }
 
-/** Computes the growth between the compared periods. A feature without earlier checks comes first. */
+/** Computes the growth between the compared periods. Without earlier checks, it is the largest number. */
 function computeGrowth(compared: OverviewFeature['compared']): number | undefined {
   if (compared === undefined) return undefined;
   const [checks, before] = compared;
@@ -200,7 +200,7 @@ function count(key: string, title: string, of: (row: OverviewFeature) => number)
   };
 }
 
-/** Creates a column for a part of the checks: a share in the table, a count in the CSV file. */
+/** Creates a column for uses or views. The table shows their share of the checks, and the CSV file their number. */
 function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
   return {
     key,
@@ -276,7 +276,7 @@ function StateLabel({ row, meant, overview }: StateProps) {
 
 function LastSeen({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="quiet">not seen here</span>;
-  // The times of the API are in whole minutes.
+  // The API rounds times to whole minutes.
   const passed = now.value - Date.parse(at);
   return (
     <time dateTime={at} title={format.time(at)}>

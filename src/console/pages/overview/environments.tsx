@@ -22,7 +22,7 @@ interface EnvironmentsProps extends InEnvironment {
   readonly filter: Filter;
 }
 
-/** Maximum number of environments. The page reads the overview of each environment separately. */
+/** Maximum number of compared environments. The page reads a separate overview for each of them. */
 const maxEnvironments = 6;
 const everyMs = 30_000;
 
@@ -93,7 +93,7 @@ function createColumns(
   ];
 }
 
-/** A flag in one environment: the share of its first variant, its checks, and when it was last seen. */
+/** Shows a flag in one environment: the share of its first variant, its checks, and when it was last seen. */
 function There({ row }: { readonly row: OverviewFeature | undefined }) {
   if (row === undefined || row.lastSeenAt === null) return <span class="quiet">not seen here</span>;
   const [first] = row.variants;

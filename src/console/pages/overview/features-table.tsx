@@ -27,7 +27,7 @@ const usualSort = '-checks';
 
 const getKey = ({ feature }: OverviewFeature) => feature;
 
-/** Returns the name column and the columns with these keys. Ignores keys of a later release. */
+/** Returns the name column and the columns with the given keys. Ignores unknown keys of a later release. */
 function shownColumns(all: readonly Column<OverviewFeature>[], keys: readonly string[]): Column<OverviewFeature>[] {
   return ['flag', ...keys].flatMap((key) => all.find((column) => column.key === key) ?? []);
 }
@@ -133,7 +133,7 @@ function NoMatch({ onAll }: { readonly onAll: () => void }) {
   );
 }
 
-/** Keeps the order of rows under the pointer while figures change. A new choice of the reader sorts again. */
+/** Keeps the order of rows under the pointer while figures change. A new sort order applies immediately. */
 function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
   const held = useRef(false);
   const before = useRef<{ chosen: string; keys: readonly string[] }>({ chosen, keys: [] });
@@ -151,7 +151,7 @@ function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
     let isMounted = true;
     load().then(
       (module) => isMounted && setLoaded({ module }),
-      () => undefined, // It is loaded again the next time it is wanted.
+      () => undefined, // The next time the part is wanted, it is loaded again.
     );
     return () => {
       isMounted = false;
@@ -161,9 +161,9 @@ function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
 }
 
 const atOnce = 60;
-/** Pause between two counts: counting users is expensive. */
+/** Pause between two counts, ms. Counting users is expensive. */
 const againMs = 30_000;
-/** Pause after scrolling before users are counted, ms. */
+/** Pause after scrolling before the users of the visible rows are counted, ms. */
 const restMs = 120;
 
 interface UserCount {
@@ -178,7 +178,7 @@ interface FeatureUsers {
   count(names: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
 }
 
-/** Returns the users of an environment's flags in a range. Another range starts over. */
+/** Returns the users of an environment's flags in a range. Forgets them when the range changes. */
 function useFeatureUsers(app: string, environment: string, { range }: ChosenRange): FeatureUsers {
   return useMemo(() => createFeatureUsers(app, environment), [app, environment, range]);
 }
@@ -201,7 +201,7 @@ function createFeatureUsers(app: string, environment: string): FeatureUsers {
   };
 }
 
-/** Counts the users of the visible rows periodically. A failed count is retried with the next count. */
+/** Periodically counts the users of the visible rows. If a count fails, the next count retries it. */
 function useUsersInView(users: FeatureUsers, { bounds, live }: ChosenRange, names: readonly string[]): void {
   useEffect(() => {
     if (names.length === 0) return undefined;

@@ -15,7 +15,7 @@ export const names: Readonly<Record<Figure, string>> = {
 
 const oneDayMs = 86_400_000;
 
-/** True if a range is as long as the days whose users it counts. */
+/** True if a range is at least as long as one of the days whose users it counts. */
 function isWholeDays({ from, to }: Pick<Overview, 'from' | 'to'>): boolean {
   return Date.parse(to) - Date.parse(from) >= oneDayMs;
 }
@@ -24,13 +24,13 @@ export function usersHead(overview: Overview): string {
   return isWholeDays(overview) ? names.users : usersLabel(overview);
 }
 
-/** Users are counted by whole UTC days: a shorter range names its day. */
+/** Returns the label of the number of users. They are counted by whole UTC days, so a shorter range names its day. */
 export function usersLabel({ from, to, at, users }: Overview): string {
   if (isWholeDays({ from, to })) return 'Users, whole UTC days';
   return users.from === at.slice(0, 10) ? 'Users today (UTC)' : `Users on ${format.days(users.from, users.to)} (UTC)`;
 }
 
-/** True if a UTC day whose users are counted has begun: a day of a zone east of UTC begins earlier. */
+/** True if the first UTC day whose users are counted has begun. In zones east of UTC, days begin earlier. */
 export function areUsersCounted({ at, users }: Overview): boolean {
   return users.from <= at.slice(0, 10);
 }
@@ -67,7 +67,7 @@ interface FigureChart {
 const hour = 3600;
 const day = 86_400;
 
-/** The chart of a figure in the range. @param past label of the range that it is compared with */
+/** Creates the chart of a figure in the range. @param past label of the earlier range for comparison */
 export function createChart(overview: Overview, figure: Figure, past: string): FigureChart {
   const { values, ...shape } = selectBuckets(overview, figure);
   const buckets = { ...shape, count: values.length };
@@ -110,7 +110,7 @@ function byDay({ start, values }: { start: number; values: readonly number[] }, 
 
 export interface Change {
   readonly direction: 'up' | 'down' | 'same';
-  /** `3%`, or `×12` from tenfold on. */
+  /** Size of the change: `3%`, or `×12` if the figure grew at least tenfold. */
   readonly size: string;
 }
 

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/overview: the flags of an environment. overview.tsx is the page; figures.ts, rows.ts and states.ts
- * compute.
+ * src/console/pages/overview: the flags of an environment. overview.tsx is the page. figures.ts, rows.ts and states.ts
+ * contain computations.
  */
 
 import { useMemo, useRef } from 'preact/hooks';
@@ -131,13 +131,13 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   );
 }
 
-/** The reader, whose flags `owner:me` finds. */
+/** Returns the reader, so that `owner:me` can find their flags. */
 function reader(): Me | undefined {
   const { value } = user;
   return value && { id: value.id, email: value.email, teams: value.teams.map((id) => ({ id, name: '' })) };
 }
 
-/** The empty frames of the figures, so that the page does not jump when they arrive. */
+/** Empty frames in place of the figures, so that the page does not move when the figures arrive. */
 function Waiting() {
   return (
     <div class="stack overview" aria-busy="true">
@@ -152,14 +152,14 @@ function Waiting() {
   );
 }
 
-/** The latest data of a key. The data stays while new data is read. */
+/** Returns the latest data for a key. The previous data of the key is kept while new data is loaded. */
 function useLatest<T>(data: T | undefined, key: string): T | undefined {
   const latest = useRef<{ key: string; data: T | undefined }>({ key, data });
   if (data !== undefined || latest.current.key !== key) latest.current = { key, data };
   return latest.current.data;
 }
 
-/** Shown in place of the charts until a flag is seen. */
+/** Shown instead of the charts until the first flag is seen. */
 function NothingSeen({ app, environment }: { readonly app: string; readonly environment: string }) {
   return (
     <section class="empty">
@@ -225,7 +225,7 @@ function Total({ overview, figure, words }: FigureProps) {
         {figure === 'users' && value > 0 ? '≈' : ''}
         {format.compact(value)}
       </span>
-      {/* Users are counted by day: a sum over hours would count many twice. */}
+      {/* Users are counted by day, because a sum over hours would count many of them twice. */}
       {figure === 'users' && <span class="overview-tile-note">{format.days(from, to)}</span>}
       {change !== undefined && (
         <span class="overview-tile-note" title={spansText(overview, figure)}>
@@ -240,7 +240,7 @@ function Total({ overview, figure, words }: FigureProps) {
 
 const arrows = { up: ['▲', 'up'], down: ['▼', 'down'], same: ['=', 'no change:'] } as const;
 
-/** The comparison of users covers complete days, which it names. */
+/** Shows the comparison of a figure. For users, it covers complete days, and names them. */
 function Against({ overview, figure, words }: FigureProps) {
   const { usersBefore } = overview;
   if (figure !== 'users' || usersBefore === null) return <>{words}</>;

@@ -23,7 +23,7 @@ interface Word {
   readonly text: string;
 }
 
-/** The words of a search in lower case, with the filter that each belongs to. */
+/** Splits a search into words in lower case, each with its filter, if any. */
 function parseWords(search: string): readonly Word[] {
   const found = search.toLowerCase().matchAll(/(owner|tag):(?:"([^"]*)"?|(\S*))|\S+/g);
   return Array.from(found, ([whole, key, quoted, bare]) => ({ key, text: quoted ?? bare ?? whole }));
@@ -47,8 +47,8 @@ export function searchWord(key: 'owner' | 'tag', value: string): string {
 }
 
 /**
- * Keeps the order of rows. New rows come last.
- * @param before keys in the order to keep
+ * Sorts rows by an earlier order. New rows come last.
+ * @param before keys in the earlier order
  */
 export function holdOrder<Row>(
   rows: readonly Row[],
@@ -60,7 +60,7 @@ export function holdOrder<Row>(
   return [...rows].sort((one, other) => place(one) - place(other));
 }
 
-/** The variants of a flag with their shares: `on 60%, off 40%`. */
+/** Formats the variants of a flag with their shares: `on 60%, off 40%`. */
 export function variantsText(
   { variants }: Pick<OverviewFeature, 'variants'>,
   percent: (share: number) => string,

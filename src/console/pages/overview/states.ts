@@ -23,10 +23,7 @@ export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);
 }
 
-/**
- * True if a flag is in a state. The team is done with an archived flag, so it is in no other state unless programs
- * still request it.
- */
+/** True if a flag is in a state. An archived flag is in no other state, unless programs still check it. */
 export function isIn(row: OverviewFeature, state: State): boolean {
   if (isDone(row)) return state === 'archived';
   if (state === 'archived') return false;
@@ -46,7 +43,7 @@ export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<S
   return new Map(all.map((state) => [state, features.filter((feature) => isIn(feature, state)).length]));
 }
 
-/** Returns the state that marks a flag in the table. An undeclared name might be misspelt, so it is never good. */
+/** Returns the state that the table shows. An undeclared flag is never shown as good: it might be misspelt. */
 export function getShownState(row: OverviewFeature): State {
   if (isDone(row)) return 'archived';
   return isUndeclared(row) ? 'undeclared' : row.verdict;
@@ -62,7 +59,7 @@ export function explainState(row: OverviewFeature, { staleAfterDays }: Pick<Over
   return hints.filter((hint) => hint !== undefined).join('. ');
 }
 
-/** Explains why a flag is in use, because the range of the table can have fewer variants. */
+/** Explains why a flag is in use. The range of the table can contain fewer variants than the verdict. */
 function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string {
   if (recentVariants > 1) return `In use: ${recentVariants} variants within ${days} days`;
   return `In use: seen within ${days} days, with one variant for less than that`;

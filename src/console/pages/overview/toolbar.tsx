@@ -92,7 +92,7 @@ function StateFilter({ features, state }: Pick<ToolbarProps, 'features'> & Pick<
   );
 }
 
-/** The choice of the order on small screens, which show no column heads. */
+/** A field for choosing the order on small screens, where column heads are hidden. */
 function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
   const { change } = useQuery();
   return (
@@ -139,7 +139,7 @@ interface SaveProps {
   readonly complete: () => Promise<void>;
 }
 
-/** Downloads all rows. Counts their users first. */
+/** Saves all rows as a file. Counts the users of the rows first. */
 function Save({ name, columns, rows, complete }: SaveProps) {
   const busy = useSignal(false);
   async function save() {
@@ -160,12 +160,12 @@ function Save({ name, columns, rows, complete }: SaveProps) {
   );
 }
 
-/** Copies the address of the page, with the current times or with a relative range. */
+/** Copies the address of the page. The range of the address is either fixed to the current times or relative. */
 function CopyLink({ range, bounds }: ChosenRange) {
   const copied = useSignal(false);
   const dialog = useDialog();
   async function copy(change: Readonly<Record<string, string | undefined>>) {
-    // The reader of the link might prefer another time zone.
+    // The link contains the time zone, because its recipient can prefer another one.
     const link = linkWith({ ...change, tz: format.zone });
     if (!(await copyText(link))) {
       dialog.open(<LinkDialog link={link} onClose={dialog.close} />);

@@ -11,8 +11,8 @@ interface TrendLine {
 }
 
 /**
- * Computes the trend of a flag. Over two days and more, each point is the sum of the 24 hours before it, so that the
- * line has no daily cycle. Shorter ranges show the counts themselves.
+ * Computes the trend of a flag. For two days or more, each point is the sum of the preceding 24 hours, which removes
+ * the daily cycle. For a shorter range, the points are the counts themselves.
  */
 export function trendLine(
   spark: readonly number[],
@@ -36,13 +36,13 @@ export function trendLine(
   };
 }
 
-/** Describes points that are counts. Hourly points follow the time of day. */
+/** Describes points that are counts. Hourly counts have a daily cycle, which the text mentions. */
 function countsText(width: number): string {
   const cycle = width >= 3600 && width < daySeconds ? ', with the daily cycle' : '';
   return `Checks ${perBucket(width)}${cycle}`;
 }
 
-/** The sparkline of a flag. Its tooltip says what is drawn. */
+/** The sparkline of a flag. Its tooltip describes the points. */
 export function Trend({ line: { values, unfinished, text } }: { readonly line: TrendLine }) {
   const trend = computeTrend(values, unfinished);
   const words =

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals';
 
-/** The person that the search was asked for. In memory only: an identity must not be in an address or in storage. */
+/** The identity that the reader searched for. It must not be in an address or in storage, only in memory. */
 export const askedPerson = signal<string | undefined>(undefined);

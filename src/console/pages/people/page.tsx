@@ -1,6 +1,6 @@
 /*
- * src/console/pages/people: shows and removes the records of a person. An identity names a person, so it is never part
- * of an address.
+ * src/console/pages/people: shows and deletes the data of a person. An identity can be personal data, so it is never
+ * part of an address.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -52,13 +52,13 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
 
 interface PersonExposures {
   readonly identity: string;
-  /** `false` for an identity that a path cannot contain. */
+  /** False if a path cannot contain the identity. */
   readonly readable: boolean;
   readonly environments: readonly { readonly name: string; readonly exposures: readonly Exposure[] }[];
 }
 
 async function readExposures(app: string, identity: string): Promise<PersonExposures> {
-  // Clients resolve dot segments.
+  // Clients resolve dot segments, so these identities cannot be part of a path.
   if (identity === '.' || identity === '..') return { identity, readable: false, environments: [] };
   const application = await call<Application>('GET', resource('applications', app));
   const environments = await Promise.all(

@@ -63,7 +63,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
   );
 }
 
-/** Shows the expiry time, with a warning from two weeks before it on. */
+/** Shows the expiry time. In the last two weeks before it, a warning is added. */
 function expiresAt({ expiresAt, warnings: [warning] }: ApiKey) {
   if (expiresAt === null) return 'never';
   if (warning === undefined) return format.time(expiresAt);
@@ -214,7 +214,7 @@ function apiKeyFields(data: FormData): object {
   };
 }
 
-/** Parses a key, a list or a set of keys. The API refuses anything else, and names the field. */
+/** Parses a key, a list of keys or a key set. The API refuses any other content with a message that names the field. */
 function keysIn(text: string): unknown {
   try {
     const json = JSON.parse(text) as { readonly keys?: unknown };

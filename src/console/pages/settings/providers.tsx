@@ -70,7 +70,7 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
   );
 }
 
-/** Returns the confirmation that deletes a provider; `undefined` for a provider of the operator. */
+/** Returns the confirmation for deleting a provider; `undefined` for a provider that the operator has configured. */
 function removal({ id, name, source }: IdentityProvider) {
   if (source === 'file') return undefined;
   return {
@@ -190,7 +190,7 @@ function describeCheck(check: ProviderCheck | undefined): string {
 
 const providerCodes = { invalid_name: 'name' };
 
-/** The fields of a provider. @param props `of`: the provider to change; absent for a new provider */
+/** The form fields of a provider. @param props `of`: the provider to change; absent for a new provider */
 function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
   const secret = 'The secret is not shown again.';
   return (
@@ -294,7 +294,7 @@ function Memberships({ of: provider }: { readonly of: IdentityProvider | undefin
   );
 }
 
-/** The fields as the API takes them. An empty secret is left out of a change. */
+/** Converts the form data to the fields of the API. A change without a new secret omits the secret. */
 function providerFields(data: FormData, isNew: boolean): object {
   const text = (name: string) => String(data.get(name) ?? '');
   const chosen = data.getAll('flags');
@@ -308,7 +308,7 @@ function providerFields(data: FormData, isNew: boolean): object {
       .split(/\s+/)
       .filter((scope) => scope !== ''),
     ...Object.fromEntries(switches.map(([name]) => [name, chosen.includes(name)])),
-    // The teams might not have been loaded yet.
+    // The form lacks these fields until the teams are loaded.
     ...(data.has('defaultTeam') && {
       defaultTeam: text('defaultTeam') || null,
       defaultRole: text('defaultRole'),

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/settings: the settings outside of applications. settings-page.tsx chooses the page. The other files
- * have a page or a section each.
+ * src/console/pages/settings: the settings outside of applications. settings-page.tsx chooses the page. Each other file
+ * has a page or a section.
  */
 import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address/address.ts';
@@ -23,7 +23,7 @@ const pages = [
   { name: 'sign-in', title: 'Sign-in', Content: SignIn },
 ] as const;
 
-/** True if the navigation offers a page. The API decides; the navigation omits pages that it would refuse. */
+/** True if the navigation offers a page. It omits pages that the API would refuse to this reader. */
 function isOffered({ name }: (typeof pages)[number]): boolean {
   return name !== 'sign-in' || hasRole('Admin');
 }

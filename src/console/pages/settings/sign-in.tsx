@@ -133,7 +133,7 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
   );
 }
 
-/** The choice among the Admins of the installation. Users who were chosen with the API stay chosen. */
+/** A field for choosing among the Admins of the installation. Users who were chosen with the API stay chosen. */
 function BreakGlass({ team, chosen }: { readonly team: string; readonly chosen: readonly string[] }) {
   const { items } = useList<Member>(resource('teams', team, 'members'), { limit: 200 });
   if (items === undefined) return null;

@@ -20,7 +20,7 @@ import { format } from '../../text/format.ts';
 
 interface SecondFactorProps {
   readonly id: string;
-  /** True for the reader's own second factor. A page of the auth host sets it up after a recent sign-in. */
+  /** True if this is the reader's own second factor, which a page of the auth host sets up after a recent sign-in. */
   readonly own?: boolean;
 }
 
@@ -81,7 +81,7 @@ function Remove({ path, required }: { readonly path: string; readonly required: 
   );
 }
 
-/** Removes the lost factors of a user. Renders nothing for a user without factors. */
+/** A button that removes the lost factors of a user. Renders nothing if the user has no factors. */
 export function LostFactors({ user: { id, name } }: { readonly user: User }) {
   const paths = { passkeys: resource('users', id, 'passkeys'), totp: resource('users', id, 'totp') };
   const passkeys = usePoll<{ items: readonly Passkey[] }>(paths.passkeys, 15_000).data?.items ?? [];
@@ -203,11 +203,11 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
 
 interface IdentitiesProps {
   readonly id: string;
-  /** True for the reader's own accounts. A page of the auth host links them after a recent sign-in. */
+  /** True if these are the reader's own accounts, which a page of the auth host links after a recent sign-in. */
   readonly own?: boolean;
 }
 
-/** The accounts at identity providers that a user signs in with. Renders nothing for a user without such accounts. */
+/** Lists the accounts at identity providers with which a user signs in. Renders nothing if there are none. */
 export function Identities({ id, own = false }: IdentitiesProps) {
   const path = resource('users', id, 'identities');
   const { data } = usePoll<LinkedIdentities>(path, 60_000);

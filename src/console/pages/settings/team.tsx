@@ -21,7 +21,7 @@ import { SecondFactorPolicy } from './sign-in.tsx';
 import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 
-/** The team of the address, or the reader's primary team. */
+/** Shows the team of the address, or the reader's primary team. */
 export function Team() {
   const { query } = useQuery();
   const id = query['team'] ?? user.value!.primaryTeam;
@@ -64,7 +64,7 @@ const parameters = { tab: allowOnly(tabs.flatMap(({ tab }) => tab ?? [])) };
 
 const offeredTabs = () => tabs.filter(({ forAdmins }) => hasRole('Admin') || !forAdmins);
 
-/** The tab of the address; the members if there is no such tab. */
+/** Returns the tab of the address. The default is the tab of the members. */
 function useTab(): TeamTab | undefined {
   const { query } = useQuery();
   useParameters(parameters);

@@ -155,7 +155,7 @@ interface UserTableProps {
   readonly list: List<User>;
   readonly remove: (user: User) => Removal;
   readonly renderRole?: (user: User) => ComponentChildren;
-  /** Formats the names of the user's teams; absent for a table without that column. */
+  /** Formats the names of the user's teams. Without this function, the table has no column of teams. */
   readonly formatTeams?: (user: User) => string;
 }
 
@@ -299,7 +299,7 @@ function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnc
   };
 }
 
-/** Creates or withdraws a link with which a user accepts an invitation, or chooses another password. */
+/** Creates or withdraws a link. With the link, a user accepts an invitation or chooses another password. */
 function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const { id, name, invitation } = user;
   const path = resource('users', id, 'reset-link');

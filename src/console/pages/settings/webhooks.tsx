@@ -61,7 +61,7 @@ function webhookState(webhook: Webhook): string {
   return state === 'failing' && failingSince !== null ? `failing since ${format.time(failingSince)}` : state;
 }
 
-/** A new secret, for copying; `undefined` for a format without signatures. */
+/** Returns a new secret for copying; `undefined` for a format without signatures. */
 function shownSecret({ name, secret }: WebhookShownOnce): SecretContent | undefined {
   if (secret === null) return undefined;
   return {
@@ -74,7 +74,7 @@ function shownSecret({ name, secret }: WebhookShownOnce): SecretContent | undefi
 
 const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
 
-/** The fields of a webhook. @param props `of`: the webhook to change; absent for a new webhook */
+/** The form fields of a webhook. @param props `of`: the webhook to change; absent for a new webhook */
 function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
   const events: readonly string[] | undefined = webhook?.events;
   const chosenFormat = useSignal<WebhookFormat>(webhook?.format ?? 'standard');
@@ -140,7 +140,7 @@ function Authorization({ kept }: { readonly kept: boolean }) {
   );
 }
 
-/** The fields as the API takes them. Omits a field that the format does not have. */
+/** Converts the form data to the fields of the API. Omits fields that the format does not have. */
 function webhookFields(data: FormData): object {
   const ofFormat = ['project', 'issueType', 'authorization'].flatMap((name) => {
     const value = data.get(name);
@@ -253,7 +253,7 @@ interface DeliveriesProps {
   readonly canSend: boolean;
 }
 
-/** The last deliveries. An Admin can read and repeat deliveries, or send a test. */
+/** Lists the last deliveries. An Admin can read a delivery, repeat it, or send a test. */
 function Deliveries({ path, canSend }: DeliveriesProps) {
   const list = `${path}/deliveries?limit=50`;
   const { data, error } = usePoll<{ items: readonly Delivery[] }>(list, 3000);

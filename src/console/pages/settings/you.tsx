@@ -115,11 +115,11 @@ function Password({ thing, you: { email } }: YouProps) {
           const { currentPassword, password, again } = Object.fromEntries(data);
           if (again !== password) throw new ApiProblem(400, 'differs', 'The two new passwords differ');
           await thing.change(() => ({}), { currentPassword, password });
-          // This ends all sessions, and the page asks to sign in again.
+          // A new password ends all sessions. This request fails, and the page asks the user to sign in again.
           void thing.reload();
         }}
       >
-        {/* Tells password managers the account. */}
+        {/* This hidden field tells password managers which account the password belongs to. */}
         <input class="hidden" autocomplete="username" value={email ?? ''} readOnly tabIndex={-1} aria-hidden="true" />
         <CurrentPassword />
         <Field

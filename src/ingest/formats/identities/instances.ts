@@ -77,7 +77,8 @@ class KnownInstances {
   }
 
   /**
-   * Returns a recently read id. Reads an expired id again, because another thread can have extended the id.
+   * Returns an id that was read recently. An expired id must be read again, because another thread could have extended
+   * its lifetime.
    * @param now Unix ms
    */
   recall(instanceId: string, now: number): KnownInstance | undefined {
@@ -183,7 +184,7 @@ export class Instances {
   }
 
   /**
-   * Finds the person of an id in a single lookup, because another machine's mint can arrive between two lookups.
+   * Finds the person of an id in a single lookup. Between two lookups, an id from another machine could arrive.
    * @param now Unix ms
    * @returns `'unresolved'` if another machine could have minted the id a moment ago; `undefined` if the id is unknown,
    * expired, or of another application
@@ -201,7 +202,7 @@ export class Instances {
     this.#deps.threads?.publish({ cleared: true });
   }
 
-  /** Resolves as `UsageStore.forget` does. @throws {Refusal} `store_unavailable`, `postgres_unavailable` */
+  /** Forgets a person: see `UsageStore.forget`. @throws {Refusal} `store_unavailable`, `postgres_unavailable` */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = formatPerson(number, hashIdentity(identity));
     increase(this.#leaving, name);
@@ -260,7 +261,7 @@ export function isIdentity(text: string): boolean {
   return identityPattern.test(text);
 }
 
-/** Cache, in another thread, of the instance ids that the main thread has found recently. */
+/** Cache of instance ids for a thread other than the main thread. It holds ids that the main thread found recently. */
 export class ThreadInstances {
   readonly #known: KnownInstances;
   readonly #secret: Buffer;
@@ -283,7 +284,7 @@ export class ThreadInstances {
     return known?.application === application ? this.#known.use(instanceId, known, now) : undefined;
   }
 
-  /** True if an id is valid here. If false, only the main thread can decide. @param now Unix ms */
+  /** True if the cache holds the id as valid. If false, only the main thread can decide. @param now Unix ms */
   knows(instanceId: string, application: number, now: number): boolean {
     return this.#known.recall(instanceId, now)?.application === application;
   }

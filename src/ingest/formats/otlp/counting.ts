@@ -28,7 +28,7 @@ export interface Place {
   readonly version: string;
 }
 
-/** Sender of a request. `places` are in the order of the resources; `undefined` for a resource that does not count. */
+/** Sender of a request. `places` has one item per resource; `undefined` for a resource that is not counted. */
 interface CountedSender {
   readonly holder: KeyHolder;
   readonly places: readonly (Place | undefined)[];
@@ -173,7 +173,7 @@ export class OtlpCounter {
     return countedAt(time, this.#now, this.#deps.retention);
   }
 
-  /** Adds a user, and returns the index, if the application accepts identities of clients. */
+  /** Returns the index of a user's person, or `nobody` if the application does not accept identities from clients. */
   #addPerson(user: number): number {
     const { application } = this.#holder;
     if (user === noText || !application.acceptClientIdentities) return nobody;
@@ -220,7 +220,7 @@ export class LatestTotals {
       this.#recent = new Map();
     }
     if (last === undefined) return fresh === 1 ? undefined : 'first_point';
-    // The start is part of the digest, so a process that begins again has another series.
+    // The start is part of the digest, so a restarted process has another series.
     return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;
   }
 }

@@ -20,8 +20,8 @@ import {
 
 /**
  * Decodes protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). All signals have the
- * same nesting: a request has resources (1). Each of these has the resource itself (1) and scopes (2). Each scope has
- * the scope itself (1) and records (2). Fields can arrive in any order.
+ * same nesting. A request has resources (field 1). Each of these has the resource itself (1) and scopes (2). Each scope
+ * has the scope itself (1) and records (2). Fields can arrive in any order.
  */
 
 function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {
@@ -81,7 +81,7 @@ function readLog(reader: ProtoReader, found: ResourceBuilder): void {
   if (isEvaluation(event || readText(attributes, 'event'))) found.event(attributes, time || observed);
 }
 
-/** Reads a `Span`: its events, and the span if it is an evaluation. Otherwise skips attributes after its name. */
+/** Reads the events of a `Span`, and the span itself if it is an evaluation. Skips the attributes of other spans. */
 function readSpan(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let name: string | undefined;
@@ -114,7 +114,7 @@ const histogram = 9;
 const exponentialHistogram = 10;
 const summary = 11;
 
-/** Reads a `Metric`. If the name comes first, the points of metrics that are not counted are skipped. */
+/** Reads a `Metric`. If its name comes first and the metric is not counted, its points are skipped. */
 function readMetric(reader: ProtoReader): Metric {
   const metric = { name: '', points: [] as Point[], temporality: 0, isMonotonic: false, others: 0 };
   const mayCount = () => metric.name === '' || isCounted(metric.name);

@@ -75,7 +75,7 @@ function readEncoding(request: Request): Encoding | undefined {
 
 const types: Readonly<Record<Encoding, string>> = { protobuf: 'application/x-protobuf', json: 'application/json' };
 
-/** Names of the field with the number of rejected records, in JSON. */
+/** Name of the JSON field with the number of rejected records, by signal. */
 const rejectedNames: Readonly<Record<Signal, string>> = {
   logs: 'rejectedLogRecords',
   metrics: 'rejectedDataPoints',
@@ -87,7 +87,7 @@ const accepted: Readonly<Record<Encoding, HttpResponse>> = {
   json: { status: 200, headers: { 'content-type': types.json }, body: '{}', isReused: true },
 };
 
-/** Encodes a protobuf response: empty if all records about flags are counted. @param message the reason, for people */
+/** Encodes a protobuf response. It is empty if no record was rejected. @param message human-readable reason */
 function partialSuccess(rejected: number, message: string): Uint8Array {
   if (rejected === 0) return nothing;
   return bytesField(1, joinFields(numberField(1, rejected), bytesField(2, message)));

@@ -17,7 +17,7 @@ import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.t
 
 export interface OtlpDeps extends CountingDeps, OtlpCountingDeps {
   readonly decoder: Decoder<OtlpFormat, OtlpRequest>;
-  /** Store that reports read. */
+  /** Store with the latest folded totals. */
   readonly store: Pick<UsageTables, 'totals'>;
   /** Maximum length of a decompressed body in bytes. */
   readonly maxReport: number;
@@ -45,7 +45,7 @@ export interface OtlpTransport<Incoming, Outgoing> extends Omit<Transport<Incomi
   check?(incoming: Incoming): void;
   /** @throws {Refusal} `invalid_content_type` */
   readEncoding(incoming: Incoming): Encoding;
-  /** @param rejected number of records that are not counted @param message the reason, for people */
+  /** @param rejected number of records that are not counted @param message human-readable reason */
   accept(rejected: number, message: string, incoming: Incoming): Outgoing;
   refuse(refusal: Refusal, incoming: Incoming): Outgoing;
 }
@@ -178,7 +178,7 @@ function keyIn(headers: Headers): string | undefined {
   return readKey(headers) ?? headers.header('x-api-key')?.trim();
 }
 
-/** Refusals of senders, with their details. */
+/** Details of the refusals of an unknown key and an unknown environment. */
 export const senderRefusals = {
   unknown_key: 'Send a key of an application in Authorization or x-api-key',
   unknown_environment:
@@ -197,7 +197,7 @@ function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
 export interface Placement {
   /** Places in the order of the resources; `undefined` for a resource whose environment is unknown. */
   readonly places: readonly (Place | undefined)[];
-  /** Number of records without a place. */
+  /** Number of records whose resource has no place. */
   readonly unplaced: number;
 }
 
@@ -221,7 +221,7 @@ export function findPlaces(
   return { places, unplaced };
 }
 
-/** Finds an environment by its name. Without a name, returns the only environment of the application. */
+/** Finds an environment by its name. Without a name, returns the application's environment if it has only one. */
 function findEnvironment(environments: KeyHolder['environments'], name: string | undefined): Environment | undefined {
   if (name !== undefined) return environmentNamed(environments, name);
   return environments.size === 1 ? [...environments.values()][0] : undefined;

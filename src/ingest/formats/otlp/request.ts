@@ -47,7 +47,7 @@ export function isEvaluation(event: string | undefined): boolean {
   return event === evaluation || event === 'feature_flag';
 }
 
-/** True if a span of this name is an evaluation of a flag, which its own attributes describe. */
+/** True if a span of this name is itself an evaluation of a flag, described by the span's attributes. */
 export function isEvaluationSpan(name: unknown): boolean {
   return name === evaluation;
 }
@@ -71,7 +71,7 @@ const failed = '(error)';
 const unnamed = '(value)';
 const unknown = '(unknown)';
 
-/** Reads an evaluation from attributes; `undefined` if they name no flag. @param metric of the point, if it is one */
+/** Reads an evaluation; `undefined` if no attribute names a flag. @param metric name of the metric of a data point */
 function readEvaluation(attributes: Attributes, metric?: string): Evaluation | undefined {
   const feature = readText(attributes, 'feature');
   if (feature === undefined) return undefined;
@@ -83,7 +83,7 @@ function readEvaluation(attributes: Attributes, metric?: string): Evaluation | u
   return { feature, variant, user: readText(attributes, 'user') };
 }
 
-/** Returns the variant for the value that providers without variants report: `(value)` if it is not a name. */
+/** Returns a variant for a provider that reports only a value. Returns `(value)` if the value is not a valid name. */
 function variantOfValue(attributes: Attributes): string {
   const value = attributes.get(names.value[0]);
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
@@ -91,7 +91,7 @@ function variantOfValue(attributes: Attributes): string {
   return isName(String(value)) ? String(value) : unnamed;
 }
 
-/** Signals: the content of an OTLP request, and the name of its partial success. */
+/** OTLP signals. Each request has the data of one signal. */
 export const signals = ['logs', 'metrics', 'traces'] as const;
 export type Signal = (typeof signals)[number];
 
@@ -102,7 +102,7 @@ export const noText = -1;
 /** Replacement for a missing time. Data without a time counts at its arrival. */
 export const noTime = -1;
 
-/** Numbers per row of the lists in a request. Texts are indexes. */
+/** Numbers per row of the lists in an `OtlpRequest`. A row refers to texts by their indexes. */
 export const resourceWidth = 4;
 export const checkWidth = 6;
 export const totalWidth = 10;
@@ -165,13 +165,13 @@ interface FoundTotal {
   readonly scope: string;
 }
 
-/** Pattern of lone surrogates. UTF-8 lacks lone surrogates, so two different texts could be encoded equally. */
+/** Lone surrogates. UTF-8 cannot encode them, so two different texts could have the same bytes. */
 const loneSurrogate = /\p{Cs}/u;
 const maxCount = 2 ** 31 - 1;
 const delta = 1;
 const cumulative = 2;
 
-/** Content of a resource while it is read. The resource itself can follow its content. */
+/** Collects the content of a resource. The attributes of the resource can come after its records. */
 export class ResourceBuilder {
   readonly attributes: Attributes = new Map();
   /** All attributes as sent. */

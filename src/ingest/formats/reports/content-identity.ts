@@ -44,8 +44,8 @@ function addContent(rows: RowSum, report: Report): void {
 }
 
 /**
- * True if the content distinguishes the report from all others of its sender. Forked processes can send equal reports
- * within a millisecond: same name, same start, same counts. A time finer than a millisecond is therefore required.
+ * True if the content distinguishes the report from all other reports of its sender. Forked processes can send equal
+ * reports within one millisecond. The report therefore needs a time that is finer than a millisecond.
  */
 export function isDistinct({ time }: ReportHead): boolean {
   return isFinerThanMs(time);
@@ -107,8 +107,8 @@ const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 
 /**
- * A 64-bit hash of rows that does not depend on their order: the sum of a hash of each row. Sorting and a cryptographic hash
- * would take several times as long as decoding the rows. Two messages with the same sum would harm only their own sender.
+ * A 64-bit hash of rows: the sum of the hashes of the rows, which does not depend on their order. Sorting and a
+ * cryptographic hash would take several times as long as decoding. Equal sums of two messages harm only their sender.
  */
 export class RowSum {
   #sumA = 0;
@@ -138,7 +138,7 @@ export class RowSum {
     this.word(words[1]!);
   }
 
-  /** Adds a 32-bit integer to the row, mixed into two lanes with different rotations. */
+  /** Adds a 32-bit integer to both hashes of the row, which use different rotations. */
   word(word: number): void {
     this.#a = Math.imul(rotate(this.#a, 5) ^ word, 0x9e3779b1);
     this.#b = Math.imul(rotate(this.#b, 11) ^ word, 0x85ebca6b);

@@ -98,7 +98,7 @@ A report older than all retention is counted in the oldest day.`;
 interface Example {
   readonly summary: string;
   readonly sent: object;
-  /** Entries of `stats`. */
+  /** Number of entries in `stats`. */
   readonly counted: number;
 }
 

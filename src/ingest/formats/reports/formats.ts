@@ -22,7 +22,7 @@ export interface ReportFormat<R extends Report> {
   readonly name: FormatName;
   /** @throws {Refusal} of status 400 or 413 with the error */
   decode(body: Uint8Array): R;
-  /** Reads the sender from the beginning of a report, even if the report cannot be decoded. */
+  /** Reads the claimed sender from the beginning of a report, even if the report cannot be decoded. */
   peek(beginning: Uint8Array): ClaimedSender;
 }
 

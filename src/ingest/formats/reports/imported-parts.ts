@@ -21,7 +21,7 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Number of records that can wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
+/** Maximum number of records that wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
 const maxUnfolded = 100_000;
 
 /** Maximum number of parts in memory. All other parts are folded, so the store knows them. */
@@ -33,7 +33,7 @@ const maxKnown = 1000;
  */
 export class ImportedParts {
   readonly #deps: ImportedPartsDeps;
-  /** Last parts by identity. Each promise resolves when the part is on disk. */
+  /** Most recent parts, by identity. Each promise resolves when the part is on disk. */
   readonly #known = new Map<string, Promise<void>>();
   #unfolded = 0;
   #folding: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class ImportedParts {
     this.#deps = deps;
   }
 
-  /** Resolves when there is room for a part, because files must not delay packets. @throws {Refusal} */
+  /** Waits until there is room for a part, so that imports do not delay packets. @throws {Refusal} */
   async room(): Promise<void> {
     while (this.#unfolded >= maxUnfolded) {
       this.#folding ??= this.#fold();
@@ -62,7 +62,7 @@ export class ImportedParts {
 
   /**
    * Counts a part, unless it was counted before. Resolves when the part is on disk.
-   * @throws {Refusal} `invalid_body` as `checkPart` does, and as `admit` and `Lane.submit` do
+   * @throws {Refusal} `invalid_body`, or a refusal of `admit` or `Lane.submit`
    */
   async add(target: ImportTarget, part: ImportPart): Promise<ImportedPart> {
     checkPart(part);
@@ -132,7 +132,7 @@ export class ImportedParts {
     const known = this.#known.get(identity.join());
     if (known !== undefined) return known;
     const { store } = this.#deps.usageStore;
-    store.messages.resetReadTxn(); // Includes parts that were folded before this request.
+    store.messages.resetReadTxn(); // The new read transaction sees parts that were folded before this request.
     return isRemembered(store, digestBytes(...identity)) ? Promise.resolve() : undefined;
   }
 
@@ -157,7 +157,7 @@ export class ImportedParts {
 
 const nothing = { outside: 0, folded: 0, dropped: 0 };
 
-/** Returns the permanently stored identity of a part. Hash the same input in every version, or parts count twice. */
+/** Returns the identity of a part, which is stored permanently. Hash the same input in every version. */
 function createIdentity({ application, environment }: ImportTarget, part: ImportPart): Digest {
   const [a, b] = digestWords(createHash('sha256').update(`${part.import} ${part.part}`).digest());
   return [application.number, environment.number, a, b];

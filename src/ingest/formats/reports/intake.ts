@@ -88,7 +88,7 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** Cached responses in their frames, by the number of `stats` received: enough for most reports. */
+/** Cached framed responses by the number of received `stats`. The cache covers most reports. */
 const responses: Buffer[] = [];
 const maxCachedResponses = 1_000;
 

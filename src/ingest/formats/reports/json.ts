@@ -48,7 +48,7 @@ const text = (options: object = {}) => nullable<string>('string', options);
 const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
   nullable<readonly Static<T>[]>('array', { items, ...options });
 
-/** Schema of a map. The pattern is empty because TypeBox's own one does not match every name: see `Named`. */
+/** Schema of a map. The pattern is empty because TypeBox's own pattern does not match every name: see `Named`. */
 const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
   nullable<Readonly<Record<string, Static<T>>>>(['object', 'array'], {
     patternProperties: { '': values },
@@ -63,7 +63,7 @@ const name = (options: object = sentName) =>
   Type.Unsafe<Name | null | undefined>({ type: ['string', 'number'], ...options });
 const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
 
-/** Returns the name of an entry as a text. A missing name is empty, and left out like any invalid name. */
+/** Returns the name of an entry as a text. A missing name becomes the empty text, which is not a valid name. */
 function readName(sent: Name | null | undefined): string {
   return sent == null ? '' : String(sent);
 }
@@ -105,9 +105,9 @@ interface SentReport<T extends Type.TSchema> {
 
 /**
  * Reads a body by its schema, without the values that cannot be counted (see `omitInvalid`). Numbers that a double
- * cannot represent exactly become strings for names and hashes. That happens after the check, because the schema
+ * cannot represent exactly become strings for names and hashes. They are converted after the check, because the schema
  * expects numbers.
- * @param checkSent refuses a body for further reasons
+ * @param checkSent refuses a body for reasons that the schema cannot express
  * @throws {Refusal} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
  */
 function readReport<T extends Type.TObject>(
@@ -282,13 +282,13 @@ export function decodeMetrics(json: string): MetricsReport {
   return endReport(head, stats.length, builder);
 }
 
-/** Refuses a body without a list: a misspelt list would count nothing. @throws {Refusal} `invalid_body` */
+/** Refuses a body without any of the lists, such as one with a misspelt field. @throws {Refusal} `invalid_body` */
 function checkLists(body: Fields): void {
   if (lists.some((list) => body[list] === null || Array.isArray(body[list]))) return;
   throw new Refusal('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
 }
 
-/** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
+/** Adds the values of an entry. Large numbers in the entry are texts (see `readReport`). */
 function readValues(builder: MetricsBuilder, entry: Static<typeof Metric>, merging: MergeMode, time?: number): void {
   const { metric, feature, value, valueDisabled, variantValues } = entry;
   const numbers = {

@@ -11,7 +11,7 @@ const usersPerStep = 2000;
 
 export interface Steps {
   readonly series: EnvironmentSeries;
-  /** Returns the sender, registered in the batch or sink if it is new. */
+  /** Returns the sender, and adds a new sender to the batch or sink. */
   asker(sink: NameSink): Asker;
   /** Returns the time at which data reported for `time` is counted. */
   at(time: number): CountedAt;
@@ -21,7 +21,7 @@ export interface Steps {
   addBefore(fill: (batch: Batch) => void): Promise<void>;
 }
 
-/** Notes that are known only once the report was added to a batch. */
+/** Notes that are known only after the report was added to a batch. */
 export type AddedNotes = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
 
 /**
@@ -38,7 +38,7 @@ export class LongReport {
   /** Position of the first user that is not committed yet. */
   #users = 0;
   readonly #found = new FoundNames();
-  /** True if a value is counted at another time than its own. */
+  /** True if a value is not counted at its reported time. */
   #moved = false;
 
   constructor(report: PackedReport) {
@@ -142,7 +142,7 @@ export class LongReport {
     return row;
   }
 
-  /** Replaces the name of each feature by its series; `noName` if it has no series. */
+  /** Replaces the name of each feature by its series, or by `noName` if the feature has no series. */
   #resolveUsers(steps: Steps, from: number, to: number): void {
     const { users } = this.report;
     const asker = steps.asker(this.#found);

@@ -24,7 +24,7 @@ import {
   type VariantValue,
 } from './report.ts';
 
-/** Fields of both kinds of report while they arrive, in any order. */
+/** Head fields of a usage or metrics report, collected while they arrive in any order. */
 type HeadBuilder = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
 function newHead(): HeadBuilder {
@@ -65,7 +65,7 @@ export function peekMessage(beginning: Uint8Array, instanceField: number): Claim
   return found;
 }
 
-/** Seconds of the years 1 to 9999, the range of a Timestamp by its definition. */
+/** First and last second of the years 1 to 9999, the defined range of a Timestamp. */
 const earliest = -62_135_596_800;
 const latest = 253_402_300_799;
 
@@ -89,7 +89,7 @@ interface VariantEntry {
 }
 
 /**
- * Reads an entry of a map by variant.
+ * Reads an entry of a map whose keys are variants.
  * @param entry holds the defaults of absent fields, and is filled in and returned
  * @param readValue reads the entry's value, which can be split into several chunks
  */
@@ -108,7 +108,7 @@ function readMapEntry<T extends VariantEntry>(
   return entry;
 }
 
-/** Keeps the last entry of each variant in a map, whose entries start at `first`. */
+/** Keeps only the last entry of each variant. The entries of the map start at `first`. */
 function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
   if (!hasTwins(entries, first)) return;
   const latest = findLatest(entries, first);
@@ -247,8 +247,8 @@ const noVariants: readonly VariantValue[] = [];
 /**
  * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
  * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the
- * numbers of the other fields by one. Protobuf omits zero. A counter without a value has no value, which changes no
- * sum. An observation without a value is zero.
+ * numbers of the other fields by one. Protobuf omits zero. An observation without a value therefore counts as zero. A
+ * counter without a value is ignored, because zero does not change a sum.
  */
 function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuilder): void {
   const outer = reader.enter();

@@ -32,8 +32,8 @@ interface VariantUsage {
 }
 
 /**
- * Hashes that the sender made of its users: canonical decimal integers of any size (`-12`, no leading zeros). They
- * belong to the feature, because senders do not report the variant of each user.
+ * Hashes of users, computed by the sender. They are canonical decimal integers of any size (`-12`, no leading zeros).
+ * They belong to the feature, because senders do not report the variant of each user.
  */
 interface FeatureUsers {
   readonly feature: string;
@@ -43,7 +43,7 @@ interface FeatureUsers {
 export interface UsageReport extends ReportHead {
   /** Version of the reporting program. */
   readonly appVersion: string | undefined;
-  /** Number of `stats` entries received, which the response contains. */
+  /** Number of received `stats` entries. The response contains this number. */
   readonly statCount: number;
   readonly variants: readonly VariantUsage[];
   readonly users: readonly FeatureUsers[];
@@ -56,12 +56,12 @@ export interface MetricValue {
   readonly feature: string | undefined;
   readonly variant: string | undefined;
   readonly value: number;
-  /** Time of the observation, or else of the report, Unix ms. */
+  /** Time of the observation, or of the report if the observation has no time, Unix ms. */
   readonly time: number;
 }
 
 export interface MetricsReport extends ReportHead {
-  /** Number of `stats` entries received, which the response contains. */
+  /** Number of received `stats` entries. The response contains this number. */
   readonly statCount: number;
   readonly values: readonly MetricValue[];
 }
@@ -108,12 +108,12 @@ export const entryWidth = 5;
 /** Numbers per user: the feature, and both halves of the hash. */
 export const userWidth = 3;
 
-/** Index of a missing name, or of the environment in place of a feature. */
+/** Index of a missing name. As the feature of users, it stands for the whole environment. */
 export const noName = -1;
 
 /**
- * A report in a few arrays, which are transferred between threads without a copy. The receiving thread would have to
- * create objects and texts again, in one step.
+ * A report in a few arrays, which are transferred between threads without a copy. Objects and texts would have to be
+ * created again by the receiving thread, in one step.
  */
 export interface PackedReport extends ReportHead {
   readonly kind: 'usage' | 'metrics';
@@ -145,7 +145,7 @@ interface UsageEntry {
   readonly usedCount?: Maybe<number>;
 }
 
-/** Counts of a variant, which can have been read before the feature. */
+/** Counts of a variant. They can be read before the name of the feature. */
 export type VariantBuilder = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
 export interface UsageBuilder {
@@ -168,12 +168,11 @@ export function endUsage(
 }
 
 /**
- * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and
- * `disabled`. Named variants exist even with zeros. A legacy variant exists only if its count is not zero, because
- * every old entry has both counts.
+ * Completes the variants of an entry. They are its `variantStats` or, if it has none, the legacy counts as variants
+ * `enabled` and `disabled`. A named variant exists even if its counts are zero. A legacy variant exists only if its
+ * count is not zero, because every old entry has both counts.
  *
- * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from
- * checks.
+ * `requestCount` is ignored. It counts the requests that checked a variant at least once, not the checks.
  *
  * @param first position of the entry's first variant in `variants`
  */
@@ -225,7 +224,7 @@ export interface VariantValue {
   readonly value: number;
 }
 
-/** Combination of several values of a metric: they are summed, or the last one is kept. */
+/** Rule for several values of a metric: sum them, or keep the last one. */
 export type MergeMode = 'sum' | 'last';
 
 /** Metric entries read so far. A value without its own time gets the time of the report. */
@@ -247,10 +246,10 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
  * Adds the values of an entry, which can have its own time (Unix ms).
  *
  * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
- * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value` or comes from
- * `variantValues`: current SDKs send only `variantValues`. They are summed, except in an observation, where each value
- * counts. A `value` of zero counts as absent if there are other values, because protobuf cannot distinguish the two.
- * Old senders have counts and no values. The legacy counts are read if there is no value at all.
+ * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value`, or comes from
+ * `variantValues`, which is all that current SDKs send. The `variantValues` are summed, except in an observation, where
+ * each value counts. A `value` of zero counts as absent if there are other values, because protobuf cannot distinguish
+ * zero from absent. Old senders send counts but no values. Their counts are read only if there is no value at all.
  */
 export function addValues(
   builder: MetricsBuilder,
@@ -279,7 +278,7 @@ function getPath({ metric, feature }: MetricEntry): readonly string[] {
   return feature == null ? [metric] : [metric, feature];
 }
 
-/** Adds one value of an entry, unless it is not finite. */
+/** Adds one value of an entry. A value that is not finite is left out. */
 type AddValue = (variant: string | undefined, value: number) => void;
 
 function addPlain(entry: MetricEntry, variants: readonly VariantValue[], merging: MergeMode, add: AddValue): void {
@@ -292,7 +291,7 @@ function addPlain(entry: MetricEntry, variants: readonly VariantValue[], merging
   }
 }
 
-/** Sums values of variants without a feature. In an observation, each of them counts. */
+/** Adds the sum of the variant values of an entry without a feature. In an observation, adds each value. */
 function addVariants(variants: readonly VariantValue[], merging: MergeMode, add: AddValue): void {
   const valid = variants.filter(({ value }) => Number.isFinite(value));
   if (valid.length < variants.length) add(undefined, Number.NaN);
@@ -305,7 +304,7 @@ function addVariants(variants: readonly VariantValue[], merging: MergeMode, add:
   }
 }
 
-/** True if a value was sent: zero can mean absent, and `NaN` is invalid. */
+/** True if a value was certainly sent. Zero can mean absent, and `NaN` stands for an invalid value that was sent. */
 function isThere(value: Maybe<number>): value is number {
   return value != null && value !== 0;
 }

@@ -9,7 +9,7 @@ import { type Instances, isIdentity, type Person } from '../identities/instances
 import type { Packet } from './packet.ts';
 
 /**
- * Adds a checked packet to a batch, in the minute of `now` (Unix ms), without entries with an invalid name.
+ * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries with an invalid name are left out.
  * @param person the user to whom the packet is attributed
  * @param asker the sender
  * @param unresolved receives the rows of a user who can become known later: see `UnresolvedUse.rows`
@@ -65,8 +65,8 @@ export type PeopleFinder = Pick<Instances, 'find' | 'identifyPerson'>;
 const unattributed: Attribution = { person: undefined, use: undefined, unresolved: undefined, instanceDropped: false };
 
 /**
- * Attributes a packet by its instance id, or else by the identity that the client asserts, if the application accepts
- * such identities.
+ * Attributes a packet by its instance id. Without an instance id, it is attributed by the identity that the client
+ * asserts, if the application accepts such identities.
  */
 export function attribute(
   instances: PeopleFinder,

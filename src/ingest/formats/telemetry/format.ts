@@ -17,7 +17,7 @@ import { packetHandler, senderRefusals, type TelemetryDeps } from './telemetry.t
 
 export const telemetryPath = '/api/frontend/telemetry';
 
-/** Declares `/api/frontend/telemetry` and its preflight. @param maxBody maximum decompressed length in bytes */
+/** Declares `/api/frontend/telemetry` and its preflight. @param maxBody maximum decompressed bytes of a packet */
 export const packetEndpoints = (maxBody: number): Group<TelemetryDeps> => ({
   tag: 'Telemetry',
   description: 'Packets from browsers and apps.',

@@ -34,8 +34,8 @@ type Text = string | number | boolean;
 const text = ['string', 'number', 'boolean'];
 
 /**
- * Schema of compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and
- * metrics. Only the size of the body limits their number. Invalid names are left out later (see `EnvironmentSeries`).
+ * Schema of a packet: counts `[checks, used, viewed]` by feature and variant, without trailing zeros, and metrics. Only
+ * the size of the body limits their number. Invalid names are left out later (see `EnvironmentSeries`).
  */
 export const PacketSchema = Type.Object(
   {
@@ -67,7 +67,7 @@ export const PacketSchema = Type.Object(
 
 type SentPacket = Static<typeof PacketSchema>;
 
-/** Key of the path of the first value that was left out of a packet. No sender can send a symbol. */
+/** Property with the path of the first value that was left out of a packet. No sender can send a symbol. */
 const omitted = Symbol('omitted');
 
 /** A packet in the form that is counted, without empty fields. */
@@ -83,7 +83,7 @@ const checker = compiled(PacketSchema);
 
 /**
  * Checks a parsed body. A value that cannot be counted is left out: see `omitInvalid`.
- * @param json the body as sent, for an id that is a number of many digits
+ * @param json the body as sent, which has all digits of an id that is a large number
  * @throws {Refusal} of status 400 if the body lacks its key or its environment, or has a value of a wrong type
  */
 export function checkPacket(body: unknown, json?: string): Packet {
@@ -115,7 +115,7 @@ function readText(field: 'i' | 'u', id: number | boolean, json: string | undefin
   return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket)[field]);
 }
 
-/** Removes fields that are `null`, and replaces lists that are `null`. */
+/** Removes fields that are `null`, and replaces lists that are `null` by empty lists. */
 function removeNothings(sent: Mutable<SentPacket>): void {
   for (const field of ['f', 'm', 'i', 'u'] as const) if (sent[field] == null) delete sent[field];
   for (const variants of Object.values(sent.f ?? {})) {
@@ -142,7 +142,7 @@ export function invalidNameIn({ f = {}, m = {} }: Packet): string | undefined {
 
 const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
 
-/** Returns the first unknown field of a packet. The ledger notes it, because a misspelt field would go unnoticed. */
+/** Returns the first unknown field of a packet. The ledger notes it, so that a misspelt field is noticed. */
 export function unknownFieldIn(packet: Packet): string | undefined {
   for (const field in packet) if (!fields.has(field)) return field;
   return undefined;
@@ -173,7 +173,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True within the limit of the schema, which counts characters. They are never more than the code units. */
+/** True for a text within the schema's limit of characters. A text never has more characters than code units. */
 function isShortText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= maxText;
 }

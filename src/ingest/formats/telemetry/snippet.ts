@@ -4,7 +4,7 @@ import { entityTag, isTagIn } from '../../../http/entity-tag.ts';
 import { codingFor } from '../../../http/negotiation.ts';
 import type { Handler, HttpResponse } from '../../../http/types.ts';
 
-/** The built sender for pages (src/ingest/snippet). */
+/** The built script that counts events on web pages (src/ingest/snippet). */
 export interface SnippetFiles {
   /** An ES module, minified. */
   readonly script: string;
@@ -62,7 +62,7 @@ function withCharset(type: string): string {
   return `${type}; charset=utf-8`;
 }
 
-/** Caching of the script. Browsers revalidate after an hour. The tag changes with the version. */
+/** Caching of the script. Browsers revalidate it after an hour, with an entity tag that changes with its content. */
 const caching = 'public, max-age=3600, stale-while-revalidate=86400';
 
 function sendText(text: string, type: string): Handler {

@@ -65,7 +65,7 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
   };
 }
 
-/** Checks the type. `navigator.sendBeacon` of a text or an untyped Blob needs no preflight, so both are allowed. */
+/** Checks the content type. A `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
 const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const peek = createPeeker('k', 'e');
@@ -83,7 +83,7 @@ export const senderRefusals = {
 
 const refusal = (code: keyof typeof senderRefusals) => new Refusal(code, senderRefusals[code]);
 
-// Created once: creating an error would be the largest cost of a refusal.
+// Created once, because creating an error would dominate the cost of a refusal.
 const unknownKey = refusal('unknown_key');
 const unknownEnvironment = refusal('unknown_environment');
 const originMissing = refusal('origin_missing');
@@ -165,7 +165,7 @@ function addToBatch(
   return recordNotes(ledger, sender, notes, batch);
 }
 
-/** Maximum number and length of origins with a cached response. Pages choose their origins. */
+/** Maximum number and length of origins with a cached response. They are limited because senders choose them. */
 const maxOrigins = 1000;
 const maxOrigin = 300;
 
@@ -185,8 +185,8 @@ class Acceptances {
 }
 
 /**
- * True if a page of this origin may read the reason of a refusal. While the application is unknown, any page may read
- * it. Otherwise only pages of the application's origins may.
+ * True if a page of this origin may read the reason of a refusal. If the application is unknown, any page may read the
+ * reason. Otherwise only pages of the application's origins may read it.
  */
 function isReadable({ code, status }: Refusal, origin: string | undefined, holder: KeyHolder | undefined): boolean {
   if (code !== 'unknown_environment') return status !== 403;
@@ -203,14 +203,14 @@ export interface Owner {
   forward(request: Request, body?: Uint8Array): Promise<HttpResponse>;
 }
 
-// Created once: creating an error would be the largest cost.
+// Created once, because creating an error would cost more than forwarding a packet.
 const notHere = new NotHere();
 
 /**
  * Handles packets in a thread that is not their owner. It forwards packets that it cannot decide alone: packets with an
  * `Idempotency-Key`, which only the owner remembers; long or compressed packets, whose memory the owner bounds; and
- * packets that need a new series. They are neither counted nor charged here.
- * @param maxBody maximum length of a body @param longest length of a body that is read here
+ * packets that need a new series. Forwarded packets are neither counted nor charged in this thread.
+ * @param maxBody maximum length of a body @param longest maximum length of a body that this thread reads
  */
 export function packetsHere(handler: PacketHandler, owner: Owner, maxBody: number, longest: number): PacketHandler {
   return {

@@ -112,7 +112,7 @@ export class UnleashCounter {
     }
   }
 
-  /** Returns the rows of a usage. A chunk of a message can begin with the rest of a flag. */
+  /** Returns the rows of a usage. A chunk can begin in the middle of a flag, and then continues the last rows. */
   #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
     const last = this.#usages.at(-1);
     if (last !== undefined && first !== undefined && first.kind < opensFeature) return last.rows;
@@ -179,7 +179,7 @@ interface Headers {
 /** Data of a message, without its content, that shows if its sender could have sent it before. */
 export type SentBefore = Omit<CumulativeMessage, 'at' | 'bucket' | 'measuredAt' | 'rows'>;
 
-/** Kinds of repetition, by the language of the SDK. All other SDKs never repeat. */
+/** Kinds of repetition, by the language of the SDK. All other SDKs never repeat a message. */
 const sentAgain = new Map<string, Repeats>([
   ['node', repeats.whole],
   ['go', repeats.withoutVariants],
@@ -190,7 +190,7 @@ const sentAgain = new Map<string, Repeats>([
 /** Pattern of names such as `unleash-client-node`, `unleash-node-sdk` and `UnleashClientRuby`, with the language. */
 const sdkName = /^unleash-?(?:client-?)?([a-z]+)/i;
 
-/** Returns `undefined` if the message does not name its SDK: early versions name it only when they register. */
+/** Returns `undefined` if the message does not name its SDK. Early versions name the SDK only when they register. */
 function findRepeats({ sdk, appName }: Head, request: Headers): Repeats | undefined {
   const agent = request.header('user-agent');
   const language = sdkName.exec(sdk ?? (agent === appName ? '' : (agent ?? '')))?.[1];
@@ -203,11 +203,11 @@ function isEarlyNode({ appName }: Head, request: Headers): boolean {
   return request.header('user-agent') === appName && request.header('accept-encoding') === 'gzip,deflate';
 }
 
-/** Seconds in identities of senders, later than every start, because the oldest start is forgotten first. */
+/** Time in the identity of a sender, later than any start. The earliest identities are forgotten first. */
 const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 
-/** Returns identity and kind of repetition; `undefined` if the sender never repeats, or nothing identifies it. */
+/** Returns identity and kind of repetition; `undefined` if a sender never repeats messages or cannot be identified. */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = listNames(head);
   const stated = findRepeats(head, request);
@@ -231,7 +231,7 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
   };
 }
 
-/** Creates a registration, which states the SDK and the interval of the messages of a sender. */
+/** Creates the record of a registration, which states a sender's SDK and the interval of its messages. */
 export function createRegistration(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = listNames(head);
   if (names === undefined) return undefined;
@@ -242,7 +242,7 @@ export function createRegistration(head: Head, request: Headers, place: Place): 
 
 const noSender = new Uint8Array();
 
-/** Returns names that processes of a host can share; `undefined` without a connection and an instance. */
+/** Returns names of a sender, which processes of a host can share; `undefined` without a connection or instance. */
 function listNames({ appName, connection, instance }: Head): readonly string[] | undefined {
   if (connection !== undefined) return [appName ?? '', 'connection', connection];
   return instance === undefined ? undefined : [appName ?? '', 'instance', instance];

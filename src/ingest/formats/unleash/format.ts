@@ -14,7 +14,7 @@ import { Pipeline } from '../../pipeline.ts';
 import type { UnleashKind } from './message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
-/** Declares Unleash's routes for servers and for Edge. @param maxReport maximum decompressed length in bytes */
+/** Declares Unleash's routes for servers and Unleash Edge. @param maxReport maximum decompressed length in bytes */
 const clientEndpoints = (maxReport: number): Group<UnleashDeps> => ({
   tag: 'Unleash',
   description:

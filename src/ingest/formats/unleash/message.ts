@@ -48,7 +48,7 @@ export interface UnleashMessage extends UnleashContent {
   readonly sdk: string | undefined;
   /** Platform and version, such as `node 22.1.0`. */
   readonly platform: string | undefined;
-  /** Start of the bucket as sent. Some SDKs keep the start, and add to the bucket, until the bucket is confirmed. */
+  /** Start of the bucket as sent. Some SDKs keep the start and add to the bucket until the server confirms it. */
   readonly start: string | undefined;
   /** End of the bucket, Unix ms. */
   readonly stop: number | undefined;
@@ -87,7 +87,7 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   };
 }
 
-/** @param headers of the request, because some SDKs identify themselves only there */
+/** Fills missing fields from the headers, because some SDKs identify themselves only there. */
 export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead): Head {
   return {
     ...head,
@@ -126,7 +126,7 @@ function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Splits `unleash-client-node:6.12.1` into a name and a version. */
+/** Separates name and version by a space: `unleash-client-node:6.12.1` becomes `unleash-client-node 6.12.1`. */
 export function parseSdk(sdk: string | undefined): string | undefined {
   return sdk?.replace(/[:@/](?=v?\d)/, ' ');
 }
@@ -194,8 +194,8 @@ function timeIn(fields: Fields | undefined, field: string, notes: Notes, ...path
 
 /**
  * Adds the checks of a flag: the checks that found the flag enabled, the checks that found it disabled, and the checks
- * of each variant. The first two include the checks of all variants. A message has many flags, so their paths are
- * joined only for notes.
+ * of each variant. The first two include the checks of all variants. Paths are joined only for notes, because a message
+ * has many flags.
  */
 function addChecks(
   all: Checks[],
@@ -292,7 +292,7 @@ export const unleashDecoders: Readonly<Record<UnleashFormat, (body: Uint8Array) 
   'unleash-register': (body) => packMessage(decodeUnleash('register', body)),
 };
 
-/** Entries of a chunk: about a millisecond of work. */
+/** Entries per chunk: about a millisecond of work. */
 const entriesPerChunk = 1000;
 
 const packr = new Packr({ useRecords: false });

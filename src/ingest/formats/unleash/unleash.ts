@@ -47,17 +47,17 @@ interface ReceivedMessage {
   /** Set once the chunks are resolved. */
   counting?: UnleashCounter;
   /**
-   * Hash of a message that can arrive again unchanged. Edge repeats batches, and the browser of a page repeats a
-   * request if its connection is lost. Each page has its own connection.
+   * Hash of a message that can arrive again unchanged. Unleash Edge repeats batches, and browsers repeat a request if
+   * its connection is lost. Messages of different pages differ in their connection id.
    */
   readonly bytes: Digest | undefined;
 }
 
 /**
- * Handles messages of Unleash SDKs and of Edge, in the steps of `Pipeline`. The token is in a header, so a body without
- * a known token is not read. Temporary refusals are never 400, 401, 403 or 413, because SDKs stop at these until their
- * process restarts.
- * @param forPages true if pages and apps send the message, with a public token
+ * Handles messages of Unleash SDKs and Unleash Edge, in the steps of `Pipeline`. The token is in a header, so a body
+ * without a known token is not read. Temporary refusals are never 400, 401, 403 or 413. After such a status, SDKs send
+ * nothing until their process restarts.
+ * @param forPages true if web pages and mobile apps send the message, with a public token
  */
 export function unleashHandler(
   deps: UnleashDeps,
@@ -88,7 +88,7 @@ export function unleashHandler(
       return { head, content: message, chunks: [], bytes };
     },
     resolve(message, request) {
-      message.sender = resolve(request); // The key could have been deleted since.
+      message.sender = resolve(request); // The key could have been deleted.
       return message.sender;
     },
     count(message, sender, request) {
@@ -158,7 +158,7 @@ const unknownEnvironment = new Refusal('unknown_environment', senderRefusals.unk
 export const originRefusal = 'The application does not allow this origin';
 const originNotAllowed = new Refusal('origin_not_allowed', originRefusal);
 
-/** @throws {Refusal} of status 404, at which SDKs for Node back off and keep what they have counted */
+/** @throws {Refusal} of status 404, after which SDKs for Node back off and keep their counts */
 function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
   const token = readKey(request);
   const holder = token === undefined ? undefined : keys.findKey(token);
@@ -181,7 +181,7 @@ function hashBody(body: Uint8Array, connection = ''): Digest {
   return digestWords(createHash('sha256').update(connection).update(body).digest());
 }
 
-/** @param sent kind and request of a server's message; the SDKs of pages and apps never repeat */
+/** @param sent kind and request of a server's message; SDKs of web pages and mobile apps never repeat a message */
 function count(
   deps: UnleashDeps,
   { head, content, bytes }: ReceivedMessage,

@@ -280,7 +280,7 @@ export const webhookEvents = {
       feature: 'checkout',
       experiment: { id: '1', name: 'One page' },
       outcome: 'better',
-      verdict: 'Better with on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9).',
+      verdict: 'Better by 4.0 points with on (3.1 to 4.9), 14 days: ship',
       finishedAt: at,
     },
     message: ({ application, environment, feature, experiment, verdict, finishedAt }) => ({

@@ -33,7 +33,7 @@ import { type DeepReadonly, pick, text } from '../contract/shapes/fields.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
 import { ok } from '../http/responses.ts';
-import { progressText } from '../reports/experiments/experiment-text.ts';
+import { decide, progressText, showFrozen } from '../reports/experiments/experiment-text.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
@@ -275,7 +275,8 @@ export function showExperiment(
     finishedAt: timeText(result?.at ?? null),
     stopped: stopped?.reason ?? null,
     outcome: result?.figures.outcome ?? null,
-    verdict: result?.figures.text ?? null,
+    decision: result === undefined ? null : decide(result.figures, result.figures.outcome),
+    verdict: showFrozen(experiment)?.text ?? null,
     createdAt: timeText(experiment.createdAt),
     updatedAt: timeText(experiment.updatedAt),
   };

@@ -13,7 +13,8 @@ let shop: Sender;
 beforeAll(async () => {
   console_ = await openConsole();
   shop = await openSender(console_);
-  const counts = { checkout: { off: [100, 20], on: [100, 30] } };
+  const variants = { off: [100, 20], on: [100, 30] };
+  const counts = { checkout: variants, search: variants };
   for (let day = 0; day < 9; day += 1) await shop.report(new Date(Date.now() - day * 86_400_000), counts);
   const path = `/api/v2/applications/${shop.application}/features/checkout`;
   await console_.manage('PATCH', path, 200, { owners: [{ type: 'text', name: 'Team Basket' }] });
@@ -23,7 +24,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-const featureAddress = () => `/apps/${shop.application}/Production/flag?name=checkout`;
+const featureAddress = (name = 'checkout') => `/apps/${shop.application}/Production/flag?name=${name}`;
 
 test('the page of a flag plans an experiment, and does not name a winner while the experiment runs', async () => {
   const { page } = await console_.visit(featureAddress());
@@ -33,7 +34,8 @@ test('the page of a flag plans an experiment, and does not name a winner while t
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByLabel('Name').fill('Soon');
   await dialog.getByRole('button', { name: 'Plan' }).click();
-  await page.getByText(/: planned, starts on /).waitFor();
+  await page.getByText(/planned starts on /).waitFor();
+  await page.getByRole('table', { name: /^Rates by variant/ }).waitFor();
   const startAt = new Date(Date.now() - 8 * 86_400_000).toISOString();
   const endAt = new Date(Date.now() + 8 * 86_400_000).toISOString();
   const list = `/api/v2/applications/${shop.application}/experiments`;
@@ -60,6 +62,12 @@ test('the page of a flag plans an experiment, and does not name a winner while t
   await page.getByLabel('Reason to stop').fill('Too many errors');
   await page.getByRole('button', { name: 'Stop experiment' }).click();
   await page.getByText('Stopped early, not as planned: Too many errors').waitFor();
+  const label = (await page.locator('.pill').first().textContent())!;
+  for (const path of [`/apps/${shop.application}/Production/experiments`, featureAddress()]) {
+    await page.goto(`${console_.origin}${path}`);
+    await page.locator('.pill', { hasText: label }).waitFor();
+  }
+  expect(await page.getByRole('table', { name: /^Rates by variant/ }).count()).toBe(0);
   const narrow = await console_.visit(`/apps/${shop.application}/Production/experiment?id=${id}`, phone);
   await narrow.page.getByRole('heading', { name: 'Plan', exact: true }).waitFor();
   expect(await readWidth(narrow.page)).toBeLessThanOrEqual(phone.viewport.width);
@@ -85,7 +93,7 @@ test('the chart shows a rollout plan above the actual share, and the page says t
 });
 
 test('the address of a comparison contains the variant that the other variants are compared with', async () => {
-  const { page } = await console_.visit(`${featureAddress()}&range=30d`);
+  const { page } = await console_.visit(`${featureAddress('search')}&range=30d`);
   const base = page.getByRole('combobox', { name: /^Base/ });
   expect(await base.inputValue()).toBe('off');
   await base.selectOption('on');

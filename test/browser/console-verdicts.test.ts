@@ -130,7 +130,7 @@ describe('a source that reports checks only', () => {
     const funnel = page.getByRole('table', { name: 'From checks to uses and views, by variant' });
     await expect.poll(() => funnel.getByText('not reported').count()).toBe(4);
     await page
-      .getByRole('region', { name: 'Comparison' })
+      .getByRole('region', { name: 'Experiment' })
       .getByText('Unleash does not report used or viewed.')
       .waitFor();
     await page.locator('.flag-verdict').getByText('Unleash does not report used or viewed.').waitFor();

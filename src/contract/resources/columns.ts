@@ -1,3 +1,4 @@
+import { formatExperimentState } from '../experiment-state.ts';
 import type { ActivityItem, ChangedField } from '../shapes/activity.ts';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
@@ -70,7 +71,7 @@ export const experimentColumns = {
   feature: { label: 'Feature', cut: true },
   name,
   environment: 'Environment',
-  state: 'State',
+  state: { label: 'State', of: formatExperimentState },
   progress: { label: 'Progress', of: ({ progress, verdict }) => verdict ?? progress.text, cut: true },
 } as const satisfies ColumnsOf<typeof Experiment>;
 

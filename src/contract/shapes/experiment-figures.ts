@@ -66,7 +66,7 @@ export const ExperimentFigures = shape(
     days: 14,
     method: 'fixed_horizon',
     outcome: 'better',
-    text: 'Better with on: 4.0 percentage points more checks led to a use than with off (3.1 to 4.9).',
+    text: 'Better by 4.0 points with on (3.1 to 4.9), 14 days: ship',
     metric: 'used',
     base: 'off',
     variants: [

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { experimentDecisions } from '../experiment-state.ts';
 import { ExperimentFigures, exampleFigures } from './experiment-figures.ts';
 import { weights } from './feature.ts';
 import {
@@ -180,7 +181,14 @@ export const Experiment = shape(
     finishedAt: orNull(time('Time when the result was frozen.')),
     stopped: orNull(text('Reason for stopping before the planned end.')),
     outcome: orNull(text('The frozen outcome; `null` until the experiment has ended.')),
-    verdict: orNull(text('The frozen result in a sentence; `null` until the experiment has ended.')),
+    decision: orNull(
+      oneOf(
+        experimentDecisions,
+        '`ship`: the result is better, and no guardrail is worse. `wait`: it is better, but a guardrail is unclear. `do_not_ship`: it is better, but a guardrail is worse. `keep_base`: it is worse. `repeat`: the result decides nothing.',
+      ),
+      'What the result allows; `null` until the experiment has ended.',
+    ),
+    verdict: orNull(text('The result and the decision in a sentence; `null` until the experiment has ended.')),
     by: text('Author: e-mail address of the user or name of the API key when the experiment was created.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),
@@ -197,6 +205,7 @@ export const Experiment = shape(
     finishedAt: null,
     stopped: null,
     outcome: null,
+    decision: null,
     verdict: null,
     by: 'ada@shop.example',
     createdAt: exampleTime,
@@ -204,7 +213,6 @@ export const Experiment = shape(
   },
 );
 export type Experiment = Static<typeof Experiment>;
-
 /** Settings that are stored and returned without conversion. */
 export const plainPlanSettings = ['name', 'hypothesis', 'base', 'users', 'metric', 'direction', 'guardrails'] as const;
 export type PlainPlanSettings = StoredFields<Experiment, typeof plainPlanSettings>;

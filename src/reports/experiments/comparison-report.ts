@@ -1,17 +1,14 @@
 import type { Comparison } from '../../contract/shapes/comparison.ts';
 import { sketchError } from '../../storage/aggregate/hyperloglog.ts';
-import { readCounts } from '../../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type Days, type UserUnions } from '../../storage/aggregate/unique-users.ts';
-import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
-import { featureItself } from '../../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { commonDays, compare, usualBase, type Variant } from '../statistics/compare.ts';
 import { checkUsers } from '../statistics/split.ts';
-import { daysText, PointBudget } from '../usage/report-range.ts';
-import { pickSeries } from '../usage/sights.ts';
+import { daysText } from '../usage/report-range.ts';
 import { judgeComparison } from './comparison-text.ts';
+import { type DailyCounts, readDays } from './experiment-counts.ts';
 
 export interface ComparisonTask {
   readonly environment: Environment;
@@ -27,6 +24,11 @@ export interface ComparisonTask {
   readonly split: readonly (readonly [variant: string, weight: number])[] | null;
 }
 
+/** The checks and events of a variant by day. */
+interface EventCounts extends Pick<DailyCounts, 'ordinal' | 'variant'> {
+  readonly days: readonly { readonly events: number; readonly checks: number }[];
+}
+
 interface VariantsRead {
   readonly variants: readonly Variant[];
   /** Number of users of any variant. */
@@ -36,7 +38,11 @@ interface VariantsRead {
 /** Compares the variants of a feature over whole UTC days. */
 export function* comparisonReport(store: UsageTables, unions: UserUnions, task: ComparisonTask): Reading<Comparison> {
   const { environment, feature, event, split } = task;
-  const counts = yield* readDays(store, task);
+  const read = yield* readDays(store, environment.number, { feature, days: task.days });
+  const counts = read.map(({ days, ...series }) => ({
+    ...series,
+    days: days.map((day) => ({ checks: day.checks, events: day[event] })),
+  }));
   const base = chooseBase(counts, task);
   const [days, indices] = findPeriod(counts, base, task.days);
   const { variants, users } = yield* readUsers(unions, environment, counts, { days, indices });
@@ -60,14 +66,8 @@ export function* comparisonReport(store: UsageTables, unions: UserUnions, task: 
   };
 }
 
-interface DailyCounts {
-  readonly ordinal: number;
-  readonly variant: string;
-  readonly days: readonly { readonly events: number; readonly checks: number }[];
-}
-
 /** Returns the requested base if the feature ever had this variant. Otherwise, returns the planned or usual base. */
-function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
+function chooseBase(counts: readonly EventCounts[], task: ComparisonTask): string | undefined {
   const given = counts.filter(({ days }) => days.some(({ checks }) => checks > 0)).map(({ variant }) => variant);
   if (given.length === 0) return undefined;
   if (counts.some(({ variant }) => variant === task.base)) return task.base;
@@ -76,7 +76,7 @@ function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): strin
 
 /** Returns the indices of the compared days, and the period from the first to the last of them. */
 function findPeriod(
-  counts: readonly DailyCounts[],
+  counts: readonly EventCounts[],
   base: string | undefined,
   { from, to }: Days,
 ): readonly [days: Days, indices: readonly number[]] {
@@ -91,39 +91,11 @@ function findPeriod(
   return [{ from: from + first, to: from + last + 1 }, indices];
 }
 
-/** Reads the checks and events of each variant by day. */
-function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly DailyCounts[]> {
-  const { environment, days, event } = task;
-  const length = days.to - days.from;
-  const series = yield* pickSeries(store, environment.number, (name) =>
-    name.length === 2 && name[0] === task.feature && name[1] !== featureItself ? name[1] : undefined,
-  );
-  const ordinals = [...series.keys()];
-  const byDay = new Map(ordinals.map((ordinal) => [ordinal, Array.from({ length }, () => ({ events: 0, checks: 0 }))]));
-  const from = days.from * minutesPerDay;
-  const to = days.to * minutesPerDay;
-  const wanted = { from, to, grain: 'day', only: ordinals } as const;
-  const budget = new PointBudget();
-  yield* fromSnapshot(store.lmdb, (at) =>
-    readCounts(store, environment.number, wanted, at, (block) => {
-      const day = Math.floor(block.minute / minutesPerDay) - days.from;
-      for (let index = 0; index < block.size; index += 1) {
-        const counts = byDay.get(block.ordinals[index]!)?.[day];
-        if (counts === undefined) continue;
-        if (counts.checks === 0 && counts.events === 0) budget.take();
-        counts.checks += block.checks[index]!;
-        counts.events += block[event][index]!;
-      }
-    }),
-  );
-  return ordinals.map((ordinal) => ({ ordinal, variant: series.get(ordinal)!, days: byDay.get(ordinal)! }));
-}
-
 /** Adds each variant's users in the period. Sorts variants by their number of users, highest first. */
 function* readUsers(
   unions: UserUnions,
   environment: Environment,
-  counts: readonly DailyCounts[],
+  counts: readonly EventCounts[],
   { days, indices }: { readonly days: Days; readonly indices: readonly number[] },
 ): Reading<VariantsRead> {
   const ordinals = counts.map(({ ordinal }) => ordinal);

@@ -38,6 +38,47 @@ export interface ExperimentCounts {
   readonly users: number;
 }
 
+/** The counts of a variant's series by day. */
+export interface DailyCounts extends Pick<VariantDays, 'variant' | 'days'> {
+  readonly ordinal: number;
+}
+
+/** Reads the checks and events of each variant of a feature, by UTC day. */
+export function* readDays(
+  store: UsageTables,
+  environment: number,
+  { feature, days }: Pick<CountsOf, 'feature' | 'days'>,
+): Reading<readonly DailyCounts[]> {
+  const length = days.to - days.from;
+  const series = yield* pickSeries(store, environment, (name) =>
+    name.length === 2 && name[0] === feature && name[1] !== featureItself ? name[1] : undefined,
+  );
+  const counts = [...series].map(([ordinal, variant]) => ({
+    ordinal,
+    variant,
+    days: Array.from({ length }, () => ({ checks: 0, used: 0, viewed: 0 })),
+  }));
+  const byDay = new Map(counts.map((each) => [each.ordinal, each.days]));
+  const from = days.from * minutesPerDay;
+  const to = days.to * minutesPerDay;
+  const wanted = { from, to, grain: 'day', only: [...series.keys()] } as const;
+  const budget = new PointBudget();
+  yield* fromSnapshot(store.lmdb, (at) =>
+    readCounts(store, environment, wanted, at, (block) => {
+      const day = Math.floor(block.minute / minutesPerDay) - days.from;
+      for (let index = 0; index < block.size; index += 1) {
+        const counts = byDay.get(block.ordinals[index]!)?.[day];
+        if (counts === undefined) continue;
+        if (counts.checks + counts.used + counts.viewed === 0) budget.take();
+        counts.checks += block.checks[index]!;
+        counts.used += block.used[index]!;
+        counts.viewed += block.viewed[index]!;
+      }
+    }),
+  );
+  return counts;
+}
+
 /** Reads the counts, users and metrics of each variant over whole UTC days. @param metrics names of counters */
 export function* readVariants(
   store: UsageTables,
@@ -45,36 +86,14 @@ export function* readVariants(
   environment: number,
   { feature, days, metrics, amounts }: CountsOf,
 ): Reading<ExperimentCounts> {
-  const length = days.to - days.from;
-  const series = yield* pickSeries(store, environment, (name) =>
-    name.length === 2 && name[0] === feature && name[1] !== featureItself ? name[1] : undefined,
-  );
-  const ordinals = [...series.keys()];
-  const byDay = new Map(
-    ordinals.map((each) => [each, Array.from({ length }, () => ({ checks: 0, used: 0, viewed: 0 }))]),
-  );
-  const from = days.from * minutesPerDay;
-  const to = days.to * minutesPerDay;
-  const wanted = { from, to, grain: 'day', only: ordinals } as const;
-  yield* fromSnapshot(store.lmdb, (at) =>
-    readCounts(store, environment, wanted, at, (block) => {
-      const day = Math.floor(block.minute / minutesPerDay) - days.from;
-      for (let index = 0; index < block.size; index += 1) {
-        const counts = byDay.get(block.ordinals[index]!)?.[day];
-        if (counts === undefined) continue;
-        counts.checks += block.checks[index]!;
-        counts.used += block.used[index]!;
-        counts.viewed += block.viewed[index]!;
-      }
-    }),
-  );
+  const counts = yield* readDays(store, environment, { feature, days });
   const measured = yield* readMetrics(store, environment, { feature, days, metrics });
-  const users = yield* countUniqueUsers(unions, environment, days, [ordinals]);
-  const variants = ordinals.map((ordinal) => ({
-    variant: series.get(ordinal)!,
+  const users = yield* countUniqueUsers(unions, environment, days, [counts.map(({ ordinal }) => ordinal)]);
+  const variants = counts.map(({ ordinal, variant, days }) => ({
+    variant,
     users: users.series.get(ordinal) ?? 0,
-    days: byDay.get(ordinal)!,
-    metrics: measured.get(series.get(ordinal)!) ?? new Map(),
+    days,
+    metrics: measured.get(variant) ?? new Map(),
     amounts,
   }));
   const given = variants.filter(({ users, days }) => users > 0 || days.some(({ checks }) => checks > 0));

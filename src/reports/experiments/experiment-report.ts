@@ -13,7 +13,7 @@ import { sequentialInterval } from '../statistics/sequential.ts';
 import { checkUsers, type MeasuredSplit } from '../statistics/split.ts';
 import { daysText } from '../usage/report-range.ts';
 import { createSide, type ExperimentCounts, readVariants, type VariantDays } from './experiment-counts.ts';
-import { checkGuardrail, judgeExperiment, progressText } from './experiment-text.ts';
+import { checkGuardrail, describeConclusion, judgeExperiment, progressText, showFrozen } from './experiment-text.ts';
 import { computeTraffic } from './power-report.ts';
 
 export interface ExperimentTask {
@@ -76,7 +76,7 @@ export function* experimentReport(
       checks === 0 ? null : events / checks,
     ),
   }));
-  const frozen = experiment.result?.figures;
+  const frozen = showFrozen(experiment);
   const result = { state: phase, frozen: frozen !== undefined, ...(frozen ?? figures), daily };
   return { result, users, isMet };
 }
@@ -128,25 +128,22 @@ function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: S
     return baseFirst(compare(sides, experiment.base, intervalAt), experiment.base);
   };
   const primary = compared(experiment);
+  const variants = primary.map(show);
   const period = findPeriod(counts.variants, experiment.base, days);
   const guardrails = experiment.guardrails.map((each) =>
-    checkGuardrail(each, experiment.base, compared(each), { isFinal }),
+    checkGuardrail(each, experiment.base, compared(each).map(show), { isFinal }),
   );
-  const [outcome, text] = isFinal
-    ? judgeExperiment(experiment, primary, { guardrails, split })
-    : (['open', progressText(experiment, { now, users })] as const);
+  const frozen = { days: period.length, variants, guardrails, split };
+  const [lack] = primary.flatMap((each) => each.lack ?? []);
   return {
     at: timeText(now),
     ...(period.length === 0 ? { from: null, to: null } : daysText(days)),
-    days: period.length,
     method: isFixed ? 'fixed_horizon' : 'always_valid',
-    outcome,
-    text,
+    outcome: isFinal ? judgeExperiment(experiment, frozen) : 'open',
+    text: isFinal ? describeConclusion(experiment, frozen, lack) : progressText(experiment, { now, users }),
     metric: experiment.metric,
     base: experiment.base,
-    variants: primary.map(show),
-    guardrails: guardrails.map(({ variants, ...rest }) => ({ ...rest, variants: variants.map(show) })),
-    split,
+    ...frozen,
     detectable: detectableAtEnd(task, counts, days),
   };
 }

@@ -1,8 +1,9 @@
 import { plannedDays } from '../../accounts/experiments.ts';
+import type { ExperimentDecision } from '../../contract/experiment-state.ts';
 import type { ExperimentFigures } from '../../contract/shapes/experiment-figures.ts';
 import type { Experiment, GuardrailMetric, PlannedMetric } from '../../storage/lmdb/records.ts';
-import type { VariantComparison } from '../statistics/compare.ts';
-import { inconclusive, missing, points } from './comparison-text.ts';
+import type { Lack } from '../statistics/compare.ts';
+import { missing, points } from './comparison-text.ts';
 import { dayText } from './split-text.ts';
 
 const dayMs = 86_400_000;
@@ -32,65 +33,127 @@ export function progressText(experiment: Experiment, { now, users }: Progress): 
   return `${ofDays}, ${part}% of ${whole(experiment.users)} users per variant`;
 }
 
-type OutcomeText = readonly [outcome: ExperimentFigures['outcome'], text: string];
-
-interface Context {
-  readonly guardrails: readonly { readonly state: 'ok' | 'worse' | 'unclear'; readonly text: string }[];
-  readonly split: 'ok' | 'off' | 'unknown';
+interface Frozen extends Pick<ExperimentFigures, 'days' | 'split' | 'variants'> {
+  readonly guardrails: readonly Pick<ExperimentFigures['guardrails'][number], 'metric' | 'state'>[];
 }
 
-/** Describes the result of an experiment that is over. A mismatched split makes the result untrustworthy. */
+/** Returns the outcome of an experiment that is over. A mismatched split makes the result untrustworthy. */
 export function judgeExperiment(
-  experiment: Pick<Experiment, 'base' | keyof PlannedMetric>,
-  compared: readonly VariantComparison[],
-  { guardrails, split }: Context,
-): OutcomeText {
-  if (split === 'off')
-    return [
-      'untrustworthy',
-      'Not trustworthy: the actual split differs from the intended one. Find the reason, and repeat the experiment.',
-    ];
-  const [outcome, text] = differenceIn(experiment, compared);
-  const worse = guardrails.filter(({ state }) => state === 'worse').map((each) => each.text);
-  return [outcome, [text, ...worse].join(' ')];
+  { direction }: Pick<Experiment, 'direction'>,
+  { split, variants }: Pick<Frozen, 'split' | 'variants'>,
+): ExperimentFigures['outcome'] {
+  if (split === 'off') return 'untrustworthy';
+  const found = variants.flatMap(({ difference }) => difference ?? []);
+  if (found.length === 0) return 'not_enough';
+  const sign = direction === 'up' ? 1 : -1;
+  if (found.some(({ interval: [low, high] }) => Math.min(low * sign, high * sign) > 0)) return 'better';
+  return found.some(({ interval: [low, high] }) => Math.max(low * sign, high * sign) < 0) ? 'worse' : 'inconclusive';
 }
 
-type WithDifference = VariantComparison & { readonly difference: NonNullable<VariantComparison['difference']> };
-
-function differenceIn(
-  { base, metric, direction }: Pick<Experiment, 'base' | keyof PlannedMetric>,
-  compared: readonly VariantComparison[],
-): OutcomeText {
-  const found = compared.filter((each): each is WithDifference => each.difference !== null);
-  if (found.length === 0) {
-    const [lack] = compared.flatMap((each) => each.lack ?? []);
-    return ['not_enough', lack === undefined ? `Not enough data: only one variant was served.` : missing(lack, base)];
+/**
+ * Describes the result of an experiment, and what it allows: `Better by 4.0 points with on (3.1 to 4.9), 28 days;
+ * guardrail viewed unclear: do not ship yet`. The list, the page, webhooks and the command line show this sentence.
+ * @param lack the data that a variant lacks, if the outcome is `not_enough`
+ */
+export function describeConclusion(
+  plan: Pick<Experiment, 'base' | keyof PlannedMetric>,
+  figures: Frozen,
+  lack?: Lack,
+): string {
+  const { base, metric } = plan;
+  const outcome = judgeExperiment(plan, figures);
+  const days = `${figures.days} ${figures.days === 1 ? 'day' : 'days'}`;
+  switch (outcome) {
+    case 'untrustworthy':
+      return 'Not trustworthy: the actual split differs from the intended one. Find the reason, and repeat the experiment';
+    case 'not_enough':
+      return lack === undefined ? 'Not enough data: only one variant was served' : missing(lack, base).slice(0, -1);
+    case 'better':
+    case 'worse': {
+      const { variant, difference } = findLargest(plan, figures.variants, outcome);
+      const effect = `${effectText(metric, difference)} with ${variant} (${intervalText(metric, difference)}), ${days}`;
+      if (outcome === 'worse') return `Worse by ${effect}: keep ${base}`;
+      return `Better by ${effect}${guardrailsText(figures.guardrails)}: ${shipping[decide(figures, outcome)]}`;
+    }
+    default: {
+      const ends = figures.variants.flatMap(({ difference }) => difference?.interval ?? []);
+      const most = Math.max(...ends.map(Math.abs));
+      return `Inconclusive: at most ${sizeText(metric, most)} of difference, ${days}; keep ${base}, or repeat with more users`;
+    }
   }
-  const sign = direction === 'up' ? 1 : -1;
-  const by = (is: (low: number, high: number) => boolean) =>
-    found
-      .filter(({ difference: { interval } }) => is(interval[0] * sign, interval[1] * sign))
-      .toSorted((a, b) => Math.abs(b.difference.estimate) - Math.abs(a.difference.estimate))[0];
-  const better = by((low, high) => Math.min(low, high) > 0);
-  if (better) return ['better', `Better with ${sentence(better, base, metric)}.`];
-  const worse = by((low, high) => Math.max(low, high) < 0);
-  if (worse) return ['worse', `Worse with ${sentence(worse, base, metric)}.`];
-  return [
-    'inconclusive',
-    inconclusive(
-      found.map(({ difference }) => difference.interval),
-      shownBy(metric),
-    ),
-  ];
+}
+
+/** Returns the frozen figures with the present sentence. Earlier versions stored another sentence. */
+export function showFrozen(experiment: Experiment): ExperimentFigures | undefined {
+  const figures = experiment.result?.figures;
+  const isClear = figures && ['better', 'worse', 'inconclusive'].includes(figures.outcome);
+  return isClear ? { ...figures, text: describeConclusion(experiment, figures) } : figures;
+}
+
+type Compared = ExperimentFigures['variants'][number];
+type WithDifference<T extends Pick<Compared, 'difference'>> = T & { readonly difference: NonNullable<T['difference']> };
+
+function hasDifference<T extends Pick<Compared, 'difference'>>(each: T): each is WithDifference<T> {
+  return each.difference !== null;
+}
+
+/** Returns the variant with the largest clear difference in the direction of the outcome. */
+function findLargest(
+  { direction }: Pick<Experiment, 'direction'>,
+  variants: readonly Compared[],
+  outcome: 'better' | 'worse',
+): WithDifference<Compared> {
+  const sign = (direction === 'up') === (outcome === 'better') ? 1 : -1;
+  return variants
+    .filter(hasDifference)
+    .filter(({ difference: { interval } }) => Math.min(interval[0] * sign, interval[1] * sign) > 0)
+    .toSorted((a, b) => Math.abs(b.difference.estimate) - Math.abs(a.difference.estimate))[0]!;
+}
+
+const shipping: Readonly<Partial<Record<ExperimentDecision, string>>> = {
+  ship: 'ship',
+  wait: 'do not ship yet',
+  do_not_ship: 'do not ship',
+};
+
+/** Returns the decision that a result allows. A guardrail that is worse or unclear forbids to ship a better variant. */
+export function decide(
+  { guardrails }: Pick<Frozen, 'guardrails'>,
+  outcome: ExperimentFigures['outcome'],
+): ExperimentDecision {
+  if (outcome === 'worse') return 'keep_base';
+  if (outcome !== 'better') return 'repeat';
+  if (guardrails.some(({ state }) => state === 'worse')) return 'do_not_ship';
+  return guardrails.every(({ state }) => state === 'ok') ? 'ship' : 'wait';
+}
+
+function guardrailsText(guardrails: Frozen['guardrails']): string {
+  const open = guardrails.filter(({ state }) => state !== 'ok');
+  return open.length === 0 ? '' : `; ${open.map(({ metric, state }) => `guardrail ${metric} ${state}`).join(', ')}`;
+}
+
+type Difference = WithDifference<Compared>['difference'];
+
+function sizeText(metric: string, size: number): string {
+  return shownBy(metric)(size).replace('percentage points', 'points');
+}
+
+function effectText(metric: string, { estimate }: Difference): string {
+  return sizeText(metric, Math.abs(estimate));
+}
+
+/** Formats the interval of the size of a difference, without its unit. */
+function intervalText(metric: string, { estimate, interval }: Difference): string {
+  const show = shownBy(metric);
+  const [low, high] = estimate > 0 ? interval : [-interval[1], -interval[0]];
+  return `${bare(show(low))} to ${bare(show(high))}`;
 }
 
 /** Formats a difference: `on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9)`. */
-function sentence({ variant, difference: { estimate, interval } }: WithDifference, base: string, metric: string) {
-  const show = shownBy(metric);
-  const [low, high] = estimate > 0 ? interval : [-interval[1], -interval[0]];
-  return `${variant}: ${metric} per check is ${show(Math.abs(estimate))} ${
-    estimate > 0 ? 'higher' : 'lower'
-  } than with ${base} (${bare(show(low))} to ${bare(show(high))})`;
+function sentence({ variant, difference }: WithDifference<Compared>, base: string, metric: string) {
+  const side = difference.estimate > 0 ? 'higher' : 'lower';
+  const size = shownBy(metric)(Math.abs(difference.estimate));
+  return `${variant}: ${metric} per check is ${size} ${side} than with ${base} (${intervalText(metric, difference)})`;
 }
 
 /** Removes the unit from a formatted size. */
@@ -105,14 +168,14 @@ function bare(text: string): string {
 export function checkGuardrail(
   { metric, direction, tolerated }: GuardrailMetric,
   base: string,
-  compared: readonly VariantComparison[],
+  variants: Compared[],
   { isFinal }: { readonly isFinal: boolean },
-) {
-  const found = compared.filter((each): each is WithDifference => each.difference !== null);
+): ExperimentFigures['guardrails'][number] {
+  const found = variants.filter(hasDifference);
   const show = shownBy(metric);
   /** Returns the interval of the worsening that a variant causes: its minimum and its maximum. */
-  const worsening = ({ difference: { interval } }: WithDifference): readonly [number, number] =>
-    direction === 'up' ? [-interval[1], -interval[0]] : interval;
+  const worsening = ({ difference: { interval } }: WithDifference<Compared>): readonly [number, number] =>
+    direction === 'up' ? [-interval[1], -interval[0]] : [interval[0], interval[1]];
   const worse = found.find((each) => worsening(each)[0] > tolerated);
   const isOk = found.length > 0 && found.every((each) => worsening(each)[1] <= tolerated);
   const state = worse !== undefined ? 'worse' : isOk ? 'ok' : 'unclear';
@@ -125,5 +188,5 @@ export function checkGuardrail(
         ? `Guardrail ${metric}: not enough data.`
         : `Guardrail ${metric} is unclear: worse by up to ${show(Math.max(0, ...found.map((each) => worsening(each)[1])))}${isFinal ? '' : ' so far'}.`,
   }[state]!;
-  return { metric, state, text, variants: compared } as const;
+  return { metric, state, text, variants };
 }

@@ -16,6 +16,7 @@ import { sharesText } from '../../components/split.tsx';
 import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
+import { ExperimentState } from './state.tsx';
 
 const everyMs = 30_000;
 
@@ -35,7 +36,7 @@ export function ExperimentPage({ application: app, environment: env }: InEnviron
           <a href={environmentAddress(app, env, 'experiments')}>Experiments</a>
         </p>
         <h1>{data.name}</h1>
-        <span class="pill">{data.state === 'stopped' ? 'stopped early' : data.state}</span>
+        <ExperimentState experiment={data} />
       </header>
       {data.hypothesis !== null && <p>{data.hypothesis}</p>}
       <ResultSummary app={app} experiment={data} result={result} />

@@ -1,6 +1,6 @@
 /* src/console/pages/experiments: page.tsx lists an environment's experiments; experiment.tsx shows one of them. */
 
-import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
+import type { Experiment, ExperimentState as State } from '../../../contract/shapes/experiment.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
 import { environmentAddress, featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
@@ -10,17 +10,18 @@ import { Pending } from '../../components/failure.tsx';
 import { Help } from '../../components/help.tsx';
 import { Ago } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
+import { ExperimentState } from './state.tsx';
 
 const everyMs = 30_000;
 
-const titles: Readonly<Record<ExperimentState, string>> = {
+const titles: Readonly<Record<State, string>> = {
   running: 'Running',
   planned: 'Planned',
   finished: 'Finished',
   stopped: 'Stopped early',
 };
 
-const states: readonly ExperimentState[] = ['running', 'planned', 'finished', 'stopped'];
+const states: readonly State[] = ['running', 'planned', 'finished', 'stopped'];
 
 export function ExperimentsPage({ application: app, environment: env }: InEnvironment) {
   const path = resource('applications', app, 'experiments');
@@ -81,6 +82,11 @@ function Experiments({ app, env, rows, caption }: ExperimentsProps) {
       key: 'result',
       title: 'Progress or result',
       value: ({ verdict, progress }) => verdict ?? progress.text,
+      cell: (experiment) => (
+        <>
+          <ExperimentState experiment={experiment} /> {experiment.verdict ?? experiment.progress.text}
+        </>
+      ),
       class: 'experiment-result',
     },
     { key: 'by', title: 'By', value: ({ by }) => by },

@@ -1,5 +1,5 @@
 import { checksOnlyText } from '../../../contract/message-routes.ts';
-import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
+import type { Comparison as ComparedFeature, ComparedVariant } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address/address.ts';
 import { allowOnly, useParameters } from '../../address/parameters.ts';
 import { withQuery } from '../../api/client.ts';
@@ -21,7 +21,8 @@ const names = { used: 'Used', viewed: 'Viewed' };
 /** Pause between two requests. Complete days change only if a late report arrives. */
 const everyMs = 60_000;
 
-export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
+/** Compares the variants of a flag without a plan, over the selected range. */
+export function Comparison({ place }: { readonly place: FeaturePlace }) {
   const { query, change } = useQuery();
   const { bounds, live } = useRange();
   useParameters(parameters);
@@ -33,12 +34,11 @@ export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
     to: new Date(bounds.to).toISOString(),
     base: query['base'],
   });
-  const { data, error } = usePoll<Comparison>(path, live ? everyMs : undefined);
+  const { data, error } = usePoll<ComparedFeature>(path, live ? everyMs : undefined);
   const sources = useChecksOnly(place);
   return (
-    <section class="flag-comparison" aria-labelledby="flag-comparison">
+    <div class="flag-comparison">
       <div class="head flag-bar">
-        <h2 id="flag-comparison">Comparison</h2>
         <Choice
           label="Event"
           values={events}
@@ -62,16 +62,16 @@ export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
       ) : (
         data !== undefined && <Compared name={place.name} comparison={data} />
       )}
-    </section>
+    </div>
   );
 }
 
 /** Lists the variants that can be chosen as the base, by name. The base itself can be missing from the range. */
-function listBases({ base, variants }: Comparison): readonly string[] {
+function listBases({ base, variants }: ComparedFeature): readonly string[] {
   return [...new Set([base ?? [], ...variants.map(({ variant }) => variant)].flat())].toSorted();
 }
 
-function Compared({ name, comparison }: { readonly name: string; readonly comparison: Comparison }) {
+function Compared({ name, comparison }: { readonly name: string; readonly comparison: ComparedFeature }) {
   const { why, outcome, variants, from, to, days, base } = comparison;
   return (
     <>
@@ -97,7 +97,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
   );
 }
 
-function createColumns({ base, event }: Comparison): readonly Column<ComparedVariant>[] {
+function createColumns({ base, event }: ComparedFeature): readonly Column<ComparedVariant>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
     countColumn('users', 'Users ≈'),
@@ -158,7 +158,7 @@ function chance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-function Warnings({ comparison }: { readonly comparison: Comparison }) {
+function Warnings({ comparison }: { readonly comparison: ComparedFeature }) {
   const { sampleRatio, severalVariants } = comparison;
   return (
     <>

@@ -11,7 +11,9 @@ import { Field, Form, SelectField } from '../../components/form/form.tsx';
 import { Help } from '../../components/help.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { experimentAddress } from '../experiments/page.tsx';
+import { ExperimentState } from '../experiments/state.tsx';
 import { type FeaturePlace, featurePath } from './change.tsx';
+import { Comparison } from './comparison.tsx';
 
 const everyMs = 30_000;
 const dayMs = 86_400_000;
@@ -21,7 +23,11 @@ interface SectionProps {
   readonly detail: FeatureDetail;
 }
 
-export function ExperimentsSection({ place, detail }: SectionProps) {
+/**
+ * The latest experiment of the flag. The variants of a flag without a plan are compared over the selected range. During
+ * an experiment, such a comparison would be a second conclusion.
+ */
+export function ExperimentSection({ place, detail }: SectionProps) {
   const { application, environment, name } = place;
   const path = resource('applications', application, 'experiments');
   const { items } = useWholeList<Experiment>(path, { feature: name, environment }, everyMs);
@@ -30,7 +36,7 @@ export function ExperimentsSection({ place, detail }: SectionProps) {
   return (
     <section aria-labelledby="flag-experiments">
       <div class="head flag-bar">
-        <h2 id="flag-experiments">Experiments</h2>
+        <h2 id="flag-experiments">Experiment</h2>
         {hasRole('User') && (
           <button type="button" onClick={plan}>
             Plan experiment
@@ -38,14 +44,17 @@ export function ExperimentsSection({ place, detail }: SectionProps) {
         )}
       </div>
       {items?.length === 0 && <p class="quiet">No experiment is planned in {environment}.</p>}
-      <ul>
-        {items?.toReversed().map(({ id, name: title, state, verdict, progress }) => (
-          <li key={id}>
-            <a href={experimentAddress(application, environment, id)}>{title}</a>:{' '}
-            {verdict ?? `${state}, ${progress.text}`}
+      <ul class="plain-list">
+        {items?.toReversed().map((each) => (
+          <li key={each.id}>
+            <span>
+              <a href={experimentAddress(application, environment, each.id)}>{each.name}</a>{' '}
+              <ExperimentState experiment={each} /> {each.verdict ?? each.progress.text}
+            </span>
           </li>
         ))}
       </ul>
+      {items?.every(({ state }) => state === 'planned') && <Comparison place={place} />}
       {dialog.element}
     </section>
   );

@@ -19,8 +19,7 @@ import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { DeclareButton, FeatureForm, type FeaturePlace, type FeatureProps, featurePath, reread } from './change.tsx';
-import { ComparisonSection } from './comparison.tsx';
-import { ExperimentsSection } from './experiments.tsx';
+import { ExperimentSection } from './experiments.tsx';
 import { OwnersSection } from './owners.tsx';
 import { RolloutSection } from './rollout.tsx';
 import { Seen, Senders } from './senders.tsx';
@@ -55,8 +54,7 @@ function FeaturePage({ place }: { readonly place: FeaturePlace }) {
       )}
       <TrafficSection place={place} />
       {feature !== undefined && <RolloutSection place={place} feature={feature} />}
-      {feature !== undefined && <ComparisonSection place={place} />}
-      {feature !== undefined && <ExperimentsSection place={place} detail={feature.data} />}
+      {feature !== undefined && <ExperimentSection place={place} detail={feature.data} />}
       {feature !== undefined && (
         <div class="flag-columns">
           <Senders place={place} />

@@ -97,3 +97,22 @@ export const reasonCodes = {
 } as const;
 
 export type ReasonCode = keyof typeof reasonCodes;
+
+/** Codes of reasons that say why a feature can or cannot go, the most telling first. */
+const decisive: readonly ReasonCode[] = [
+  'split',
+  'still_checked',
+  'named_late',
+  'sender_silent',
+  'nothing_reports',
+  'senders_unknown',
+  'never_seen',
+  'senders_report',
+  'last_seen',
+];
+
+/** Returns the reason that decides whether a feature can go; the first reason if no reason is decisive. */
+export function findDecisive<R extends { readonly code: string }>(reasons: readonly R[]): R | undefined {
+  const found = decisive.flatMap((code) => reasons.find((reason) => reason.code === code) ?? []);
+  return found[0] ?? reasons[0];
+}

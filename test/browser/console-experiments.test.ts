@@ -27,7 +27,7 @@ afterAll(async () => {
 const featureAddress = (name = 'checkout') => `/apps/${shop.application}/Production/flag?name=${name}`;
 
 test('the page of a flag plans an experiment, and does not name a winner while the experiment runs', async () => {
-  const { page } = await console_.visit(featureAddress());
+  const { page } = await console_.visit(`${featureAddress()}&tab=experiment`);
   await page.getByRole('button', { name: 'Plan experiment' }).click();
   const dialog = page.getByRole('dialog', { name: 'Plan experiment on checkout' });
   await dialog.getByText(/^Power: /).waitFor();
@@ -63,7 +63,7 @@ test('the page of a flag plans an experiment, and does not name a winner while t
   await page.getByRole('button', { name: 'Stop experiment' }).click();
   await page.getByText('Stopped early, not as planned: Too many errors').waitFor();
   const label = (await page.locator('.pill').first().textContent())!;
-  for (const path of [`/apps/${shop.application}/Production/experiments`, featureAddress()]) {
+  for (const path of [`/apps/${shop.application}/Production/experiments`, `${featureAddress()}&tab=experiment`]) {
     await page.goto(`${console_.origin}${path}`);
     await page.locator('.pill', { hasText: label }).waitFor();
   }
@@ -74,8 +74,8 @@ test('the page of a flag plans an experiment, and does not name a winner while t
 });
 
 test('the chart shows a rollout plan above the actual share, and the page says that the rollout is behind', async () => {
-  const { page } = await console_.visit(featureAddress());
-  await page.getByRole('button', { name: 'Plan rollout' }).click();
+  const { page } = await console_.visit(`${featureAddress()}&tab=settings`);
+  await page.getByRole('button', { name: 'Edit rollout plan' }).click();
   const section = page.getByRole('region', { name: /Rollout plan/ });
   await section.getByLabel('Variant').selectOption('on');
   await section.getByLabel('The rest gets').selectOption('off');
@@ -83,7 +83,9 @@ test('the chart shows a rollout plan above the actual share, and the page says t
   await section.getByLabel('Step 1: from (UTC)').fill(before);
   await section.getByLabel('Step 1: percent').fill('90');
   expect(await axeFaults(page)).toEqual([]);
-  await section.getByRole('button', { name: 'Save plan' }).click();
+  await section.getByRole('button', { name: /^Save rollout plan/ }).click();
+  await page.getByText(/^Owner: .* Plan: rollout of on to 90%, the last step/).waitFor();
+  await page.getByRole('tab', { name: 'Traffic' }).click();
   await section.getByText('planned').first().waitFor();
   await page
     .getByText(/^behind plan: on has 50% of the checks instead of 90% since /)
@@ -93,7 +95,7 @@ test('the chart shows a rollout plan above the actual share, and the page says t
 });
 
 test('the address of a comparison contains the variant that the other variants are compared with', async () => {
-  const { page } = await console_.visit(`${featureAddress('search')}&range=30d`);
+  const { page } = await console_.visit(`${featureAddress('search')}&range=30d&tab=experiment`);
   const base = page.getByRole('combobox', { name: /^Base/ });
   expect(await base.inputValue()).toBe('off');
   await base.selectOption('on');

@@ -37,16 +37,20 @@ const address = (name: string, query = '') =>
   `/apps/${sender.application}/Production/flag?name=${encodeURIComponent(name)}${query}`;
 
 /** Opens a new flag, which no other test changes. */
-async function openFresh(name: string, options: Parameters<Console['visit']>[1] = {}) {
+async function openFresh(name: string, query = '', options: Parameters<Console['visit']>[1] = {}) {
   await sender.packet({ [name]: { on: [3, 2, 1], off: [1] } });
-  const visit = await console.visit(address(name), options);
+  const visit = await console.visit(address(name, query), options);
   await visit.page.getByRole('heading', { level: 1, name }).waitFor();
   return visit;
 }
 
-/** Clicks the button that saves the description and the split. */
-const saveSettings = (page: Page) =>
-  page.getByRole('region', { name: 'Description and split' }).getByRole('button', { name: /^Save/ }).click();
+const inSettings = '&tab=settings';
+
+/** Selects an action of a flag in the menu of the head. */
+async function act(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: /^(More a|A)ctions$/ }).click();
+  await page.getByRole('menuitem', { name, exact: true }).click();
+}
 
 const chart = (page: Page) => page.getByRole('application', { name: 'Checks by variant' });
 
@@ -75,10 +79,11 @@ describe('a flag', () => {
       '18%',
       '1',
     ]);
+    expect(await page.title()).toMatch(/^checkout · Production · Shop/);
+    await page.getByRole('tab', { name: 'Experiment' }).click();
     await page
       .getByText(/^(off|on) has 0 users on these days; .* at least 100\.$|whole UTC days; .* at least 7/)
       .waitFor();
-    expect(await page.title()).toMatch(/^checkout · Production · Shop/);
   });
 
   test('dragging in the chart of a flag zooms in, and a button zooms out', async () => {
@@ -97,8 +102,8 @@ describe('a flag', () => {
   });
 
   test('the keyboard zooms in the chart of a flag, and the bucket at the cursor is announced', async () => {
-    const { page } = await console.visit(address('checkout', '&range=24h'));
-    await page.getByRole('region', { name: /^From checks/ }).waitFor();
+    const { page } = await console.visit(address('checkout', '&range=24h&tab=traffic'));
+    await page.locator('.chart-caption').getByText('off', { exact: true }).waitFor();
     await chart(page).focus();
     await page.keyboard.press('End');
     const said = page.locator('.chart [aria-live]');
@@ -113,7 +118,7 @@ describe('a flag', () => {
   });
 
   test('the chart of a flag offers a table of its figures and a CSV file', async () => {
-    const { page } = await console.visit(address('checkout', '&range=24h'));
+    const { page } = await console.visit(address('checkout', '&range=24h&tab=traffic'));
     await page.getByRole('radio', { name: 'Table' }).check();
     const rows = page.getByRole('region', { name: 'Table: Checks by variant' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(24);
@@ -152,9 +157,9 @@ describe('a flag', () => {
 describe('actions on a flag', () => {
   test('the buttons on the page of a flag archive and unarchive the flag', async () => {
     const { page } = await openFresh('to-archive');
-    await page.getByRole('button', { name: 'Archive' }).click();
+    await act(page, 'Archive');
     await page.locator('.flag-head').getByText('archived').waitFor();
-    await page.getByRole('button', { name: 'Unarchive' }).click();
+    await act(page, 'Unarchive');
     await page.locator('.flag-head').getByText('archived').waitFor({ state: 'detached' });
   });
 
@@ -163,12 +168,13 @@ describe('actions on a flag', () => {
     ['Save my changes', 'Mine'],
   ])('the choice "%s" saves %s if someone else has changed the description of a flag', async (choice, left) => {
     const name = `contested: ${left}`;
-    const { page } = await openFresh(name);
+    const { page } = await openFresh(name, inSettings);
     const path = `/api/v2/applications/${sender.application}/features/${encodeURIComponent(name)}`;
-    const description = page.getByLabel('Description', { exact: true });
+    await page.getByRole('button', { name: 'Edit description' }).click();
+    const description = page.getByRole('textbox', { name: 'Description' });
     await description.fill('Mine');
     await console.manage('PATCH', path, 200, { description: 'Theirs', archived: true });
-    await saveSettings(page);
+    await page.getByRole('button', { name: /^Save description/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Someone else changed this while you edited it' });
     await dialog.waitFor();
     expect((await dialog.getByRole('row').allInnerTexts()).slice(1)).toEqual([
@@ -179,15 +185,17 @@ describe('actions on a flag', () => {
     await dialog.waitFor({ state: 'detached' });
     const saved = () => console.manage('GET', path, 200);
     await expect.poll(saved).toMatchObject({ description: left, archived: true });
-    await expect.poll(() => description.inputValue()).toBe(left);
+    await description.waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Description' }).getByText(left).waitFor();
   });
 
   test('saving a flag keeps a setting that someone else has changed', async () => {
-    const { page } = await openFresh('shared');
+    const { page } = await openFresh('shared', inSettings);
     const path = `/api/v2/applications/${sender.application}/features/shared`;
-    await page.getByLabel('Description', { exact: true }).fill('Mine');
+    await page.getByRole('button', { name: 'Edit description' }).click();
+    await page.getByRole('textbox', { name: 'Description' }).fill('Mine');
     await console.manage('PATCH', path, 200, { permanent: true });
-    await saveSettings(page);
+    await page.getByRole('button', { name: /^Save description/ }).click();
     await page.locator('.flag-description').getByText('Mine').waitFor();
     expect(await console.manage('GET', path, 200)).toMatchObject({ description: 'Mine', permanent: true });
   });
@@ -197,27 +205,29 @@ describe('actions on a flag', () => {
     ['Mark as permanent', 'Mark as temporary'],
   ])('the action "%s" on a flag can be undone with "%s"', async (action, undo) => {
     const { page } = await openFresh(`to-${action.toLowerCase()}`);
-    await page.getByRole('button', { name: action, exact: true }).click();
-    await page.getByRole('button', { name: undo }).click();
-    await page.getByRole('button', { name: undo }).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: action, exact: true }).waitFor();
+    await act(page, action);
+    await act(page, undo);
+    const path = `/api/v2/applications/${sender.application}/features/to-${action.toLowerCase()}`;
+    const undone = { permanent: false, snoozedUntil: null };
+    await expect.poll(() => console.manage('GET', encodeURI(path), 200)).toMatchObject(undone);
   });
 
   test('a button copies the name and the variants of a flag, and a command that finds the flag in the code', async () => {
     const { page } = await openFresh("it's");
     const copied = await watchCopies(page);
-    await page.getByRole('button', { name: 'Copy for cleanup' }).click();
-    await page.locator('.copy-text', { hasText: 'Copied' }).waitFor();
-    expect(await copied()).toBe("Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n");
+    await act(page, 'Copy for clean-up');
+    await expect.poll(copied).toBe("Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n");
   });
 
   test('the chart of a flag shows its notes as markers', async () => {
     const { page } = await openFresh('noted');
-    await page.getByLabel('New note').fill('Rollout to everyone');
     await page.getByRole('button', { name: 'Add note' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add note' });
+    await dialog.getByLabel('New note').fill('Rollout to everyone');
+    await dialog.getByRole('button', { name: 'Add note' }).click();
     const remove = page.getByRole('button', { name: 'Delete note: Rollout to everyone' });
     await remove.waitFor();
-    await expect.poll(() => page.getByLabel('New note').inputValue()).toBe('');
+    await dialog.waitFor({ state: 'detached' });
     await page.getByText('Show as table').click();
     await page
       .getByRole('region', { name: /^Table/ })
@@ -228,47 +238,90 @@ describe('actions on a flag', () => {
   });
 
   test('the form of a flag keeps its input while the network is down', async () => {
-    const { page, context } = await openFresh('offline', { expected: /ERR_INTERNET_DISCONNECTED/ });
-    await page.getByLabel('New note').fill('Not to be lost');
-    await context.setOffline(true);
+    const { page, context } = await openFresh('offline', '', { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.getByRole('button', { name: 'Add note' }).click();
-    await page
+    const dialog = page.getByRole('dialog', { name: 'Add note' });
+    await dialog.getByLabel('New note').fill('Not to be lost');
+    await context.setOffline(true);
+    await dialog.getByRole('button', { name: 'Add note' }).click();
+    await dialog
       .getByRole('alert')
       .getByText(/cannot be reached/)
       .waitFor();
-    expect(await page.getByLabel('New note').inputValue()).toBe('Not to be lost');
+    expect(await dialog.getByLabel('New note').inputValue()).toBe('Not to be lost');
     await context.setOffline(false);
-    await page.getByRole('button', { name: 'Add note' }).click();
+    await dialog.getByRole('button', { name: 'Add note' }).click();
     await page.getByRole('button', { name: 'Delete note: Not to be lost' }).waitFor();
   });
 
   test('the form of a flag shows the refusal of a split next to the field, and saves a valid split', async () => {
-    const { page } = await openFresh('split');
-    const settings = page.getByRole('region', { name: 'Description and split' });
-    const save = settings.getByRole('button', { name: /^Save/ });
-    await page.getByRole('textbox', { name: 'Description' }).fill('Half and half');
+    const { page } = await openFresh('split', inSettings);
+    await page.getByRole('button', { name: 'Edit intended split' }).click();
+    expect(await page.getByRole('button', { name: 'Edit owners' }).isDisabled()).toBe(true);
+    const save = page.getByRole('button', { name: /^Save split/ });
+    await page.getByLabel('Weight of off').fill('3');
     await page.getByLabel('Weight of on').fill('0');
     await save.click();
-    const fault = page.locator('.field', { hasText: 'Intended split' }).getByRole('alert');
-    await fault.waitFor();
-    expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Half and half');
+    await page.locator('.field', { hasText: 'Intended split' }).getByRole('alert').waitFor();
+    expect(await page.getByLabel('Weight of off').inputValue()).toBe('3');
     await page.getByLabel('Weight of on').fill('1');
-    await page.getByLabel('Weight of off').fill('3');
     await save.click();
-    await page.locator('.flag-head').getByText('Half and half').waitFor();
+    await page.locator('.flag-head').getByText('Plan: split off 75%, on 25%').waitFor();
     const path = `/api/v2/applications/${sender.application}/features/split`;
     expect(await console.manage('GET', path, 200)).toMatchObject({ split: { on: 1, off: 3 } });
-    await page.reload();
-    await expect.poll(() => page.getByLabel('Weight of off').inputValue()).toBe('3');
+  });
+
+  test('a cancelled form of a flag changes nothing, and returns the focus to its button', async () => {
+    const { page } = await openFresh('cancelled', inSettings);
+    await page.getByRole('button', { name: 'Edit tags' }).click();
+    await page.getByRole('textbox', { name: 'Tags' }).fill('ui');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('region', { name: 'Tags' }).getByText('None').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Edit tags');
   });
 });
 
 describe('the page of a flag', () => {
+  const selected = (page: Page) => page.getByRole('tab', { selected: true }).innerText();
+
+  test('the tabs of a flag follow the arrow keys, the address and the history', async () => {
+    const { page } = await console.visit(address('checkout'));
+    const overview = page.getByRole('tab', { name: 'Overview' });
+    await overview.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL(/tab=traffic/);
+    await page.getByRole('tabpanel', { name: 'Traffic' }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('tabpanel', { name: 'Settings' }).waitFor();
+    expect(
+      await page.getByRole('tab', { name: 'Settings' }).evaluate((tab) => tab === tab.ownerDocument.activeElement),
+    ).toBe(true);
+    await page.goBack();
+    await expect.poll(() => selected(page)).toBe('Traffic');
+    await page.reload();
+    await expect.poll(() => selected(page)).toBe('Traffic');
+  });
+
+  test.each([
+    ['&show=used', 'Traffic'],
+    ['&event=viewed', 'Experiment'],
+    ['', 'Overview'],
+  ])('an address with "%s" and without a tab opens the tab %s', async (query, tab) => {
+    const { page } = await console.visit(address('checkout', query));
+    await expect.poll(() => selected(page)).toBe(tab);
+    expect(await page.getByText('the page has no such parameter').count()).toBe(0);
+  });
+
   test('the page of a flag passes axe-core in light and dark mode', async () => {
     const { page } = await console.visit(address('checkout'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.getByText('Show as table').click();
     expect(await schemeFaults(page)).toEqual([]);
+    for (const tab of ['traffic', 'experiment', 'senders', 'settings']) {
+      await page.goto(`${console.origin}${address('checkout', `&tab=${tab}`)}`);
+      await page.getByRole('tabpanel').waitFor();
+      expect(await schemeFaults(page), tab).toEqual([]);
+    }
   });
 
   test('the page of a flag fits the screen of a phone', async () => {

@@ -70,11 +70,11 @@ describe('a code scan', () => {
   test('a code scan adds the owners in CODEOWNERS and the places in the code to the page of a flag', async () => {
     const { code, stderr } = await asKey('write', ...upload());
     expect([code, stderr]).toEqual([0, expect.stringContaining('Uploaded the places of 1 features in shop/web')]);
-    const { page } = await console.visit(featureAddress('forever'));
+    const { page } = await console.visit(`${featureAddress('forever')}&tab=senders`);
     const link = page.getByRole('link', { name: 'src/app.ts:2' });
     expect(await link.getAttribute('href')).toBe('https://git.example/shop/blob/9fceb02/src/app.ts#L2');
-    await page.getByText('Owned by @shop/web').waitFor();
-    await page.goto(console.origin + featureAddress('legacy'));
+    await page.getByText('Owner: @shop/web').waitFor();
+    await page.goto(`${console.origin}${featureAddress('legacy')}&tab=senders`);
     await page.getByText(/Not found in the code since the scan of/).waitFor();
   });
 
@@ -90,12 +90,15 @@ describe('a code scan', () => {
 
 describe('the owners of a flag', () => {
   test('the page of a flag changes its owners, and the search finds the new owner', async () => {
-    const { page } = await console.visit(featureAddress('checkout'));
-    await page.getByLabel('Owners', { exact: true }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
-    await page.getByLabel('Tags', { exact: true }).fill('Q4, ui');
-    const form = page.getByRole('region', { name: 'Owners and code' });
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.getByText(/^Owned by .+, @shop\/checkout/).waitFor();
+    const { page } = await console.visit(`${featureAddress('checkout')}&tab=settings`);
+    await page.getByRole('button', { name: 'Edit owners' }).click();
+    await page.getByRole('textbox', { name: 'Owners' }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
+    await page.getByRole('button', { name: 'Save owners' }).click();
+    await page.getByText(/^Owner: .+, @shop\/checkout/).waitFor();
+    await page.getByRole('button', { name: 'Edit tags' }).click();
+    await page.getByRole('textbox', { name: 'Tags' }).fill('Q4, ui');
+    await page.getByRole('button', { name: 'Save tags' }).click();
+    await page.getByRole('region', { name: 'Tags' }).getByText('Q4').waitFor();
     const { owners } = (await console.manage(
       'GET',
       `/api/v2/applications/${shop.application}/features/checkout`,

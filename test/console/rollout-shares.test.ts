@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createBuckets } from '../../src/console/components/chart/series.ts';
-import { plannedShares, shareIn } from '../../src/console/pages/feature/traffic.ts';
+import { formatPlan, plannedShares, shareIn } from '../../src/console/pages/feature/traffic.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 
 const berlin = (from: string, to: string) =>
@@ -38,4 +38,25 @@ test('the actual share of a day is the share of its checks, even if clocks chang
     ],
   } as unknown as FeatureUsage;
   expect(shareIn(usage, 'on', buckets)).toEqual([0, 10, 75]);
+});
+
+describe('the plan of a flag', () => {
+  const words = { time: (at: string) => at.slice(0, 10), percent: (share: number) => `${share * 100}%` };
+  const rollout = [
+    { at: '2026-11-13T00:00:00.000Z', split: { on: 10, off: 90 } },
+    { at: '2026-11-15T00:00:00.000Z', split: { on: 50, off: 50 } },
+  ];
+
+  test.each([
+    ['2026-11-12', 'rollout of on to 0%, then 10% from 2026-11-13'],
+    ['2026-11-14', 'rollout of on to 10%, then 50% from 2026-11-15'],
+    ['2026-11-16', 'rollout of on to 50%, the last step'],
+  ])('the plan of a rollout on %s is "%s"', (day, text) => {
+    expect(formatPlan({ rollout, split: { on: 1 } }, Date.parse(day), words)).toBe(text);
+  });
+
+  test('the plan of a flag without a rollout is its split, if any', () => {
+    expect(formatPlan({ rollout: null, split: { on: 1, off: 3 } }, 0, words)).toBe('split on 25%, off 75%');
+    expect(formatPlan({ rollout: null, split: null }, 0, words)).toBeUndefined();
+  });
 });

@@ -28,6 +28,7 @@ async function open() {
   return {
     clock,
     declare: (name: string) => ask('POST', `/api/v2/applications/${id}/features`, 201, { name }),
+    cleanup: () => ask('GET', `/api/v2/applications/${id}/cleanup`, 200),
     change: (name: string, patch: object) => ask('PATCH', path(name), 200, patch),
     verdict: async (name: string) => (await ask('GET', `${path(name)}/verdict`, 200)) as ShownVerdict,
     refused: (name: string) => ask('GET', `${path(name)}/verdict`, 404),
@@ -180,4 +181,21 @@ test('the verdict on an undeclared feature suggests the most similar declared na
   });
   expect(await verdict('checkout')).toMatchObject({ declared: true, nearest: null, kind: 'new', senders: [] });
   expect(await refused('nothing')).toMatchObject({ code: 'not_found' });
+});
+
+test('the clean-up list names the sender that still checks an archived feature, not only a date', async () => {
+  const { clock, report, declare, change, cleanup } = await open();
+  await declare('done');
+  await change('done', { archived: true });
+  clock.advance(dayMs);
+  await report({ done: { on: 1, off: 1 } });
+  expect(await cleanup()).toMatchObject({
+    blocked: [
+      {
+        feature: 'done',
+        verdict: 'archived_but_asked',
+        why: { code: 'still_checked', text: 'web 2.3 still checks it.' },
+      },
+    ],
+  });
 });

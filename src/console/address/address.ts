@@ -33,12 +33,17 @@ export function applicationAddress(app: string, environment: string | undefined)
   return environment === undefined ? applicationSettingsAddress(app) : environmentAddress(app, environment, 'flags');
 }
 
+/** Tabs of the page of a flag. The first tab is the default. */
+export const flagTabs = ['overview', 'traffic', 'experiment', 'senders', 'settings'] as const;
+export type FlagTab = (typeof flagTabs)[number];
+
 /** Returns the address of a flag. @param query query of the current page; its range is kept */
 export function featureAddress(
   { application, environment, name }: InEnvironment & { readonly name: string },
   query: Readonly<Record<string, string>>,
+  tab?: FlagTab,
 ): string {
-  return withQuery(environmentAddress(application, environment, 'flag'), { ...kept(query), name });
+  return withQuery(environmentAddress(application, environment, 'flag'), { ...kept(query), name, tab });
 }
 
 /** Returns the query parameters that links to other pages keep: the range, its time zone, and its comparison. */

@@ -18,9 +18,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
     return () => clearTimeout(timer);
   }, [state.value]);
   async function copy() {
-    const done = await copyText(typeof text === 'string' ? text : text());
-    state.value = done ? 'copied' : 'failed';
-    announce(done ? 'Copied' : 'Copying failed. Select the text and copy it by hand.');
+    state.value = (await copyAloud(typeof text === 'string' ? text : text())) ? 'copied' : 'failed';
   }
   const shown = state.value === undefined ? label : state.value === 'copied' ? 'Copied ✓' : 'Not copied';
   return (
@@ -37,6 +35,13 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
       <span class="copy-text">{shown}</span>
     </button>
   );
+}
+
+/** Copies a text and announces the result. @returns true after a success */
+export async function copyAloud(text: string): Promise<boolean> {
+  const done = await copyText(text);
+  announce(done ? 'Copied' : 'Copying failed. Select the text and copy it by hand.');
+  return done;
 }
 
 export async function copyText(text: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import {
   applicationSettingsAddress,
   type EnvironmentPage,
   environmentAddress,
+  type FlagTab,
   featureAddress,
   kept,
   useQuery,
@@ -109,7 +110,7 @@ function Switchers({ place, application }: { place: Place; application: Applicat
   // The flag stays selected, because a flag has the same name in all environments.
   const elsewhere = (app: string, environment: string) =>
     place.page === 'flag' && flag !== undefined
-      ? featureAddress({ application: app, environment, name: flag }, query)
+      ? featureAddress({ application: app, environment, name: flag }, query, query['tab'] as FlagTab | undefined)
       : pageAddress(app, environment);
   return (
     <div class="switchers">

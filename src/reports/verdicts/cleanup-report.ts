@@ -3,7 +3,7 @@ import { surplusName } from '../../contract/names.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { maxCleanup } from '../../contract/shapes/cleanup.ts';
 import type { Verdict } from '../../contract/shapes/verdict.ts';
-import type { VerdictKind } from '../../contract/verdicts.ts';
+import { findDecisive, type VerdictKind } from '../../contract/verdicts.ts';
 import { timeText } from '../../runtime/rfc3339.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
@@ -20,6 +20,9 @@ export interface CleanupTask extends VerdictsTask {
 }
 
 type Reasons = Verdict['reasons'];
+
+/** Reasons to keep a feature that do not depend on its use. */
+const keeping: ReadonlySet<string> = new Set(['snoozed', 'permanent', 'undeclared']);
 
 /** A feature that can be removed. */
 export interface Removable {
@@ -160,7 +163,7 @@ function explained(
     const left: KeptFeature[] = [];
     for (const each of kept) {
       const { judgement, reasons } = reasonsFor(each);
-      const why = judgement.kind === 'one_variant' ? reasons.at(-1) : reasons[0];
+      const why = reasons.find(({ code }) => keeping.has(code)) ?? findDecisive(reasons);
       if (why !== undefined) left.push({ feature: each.feature, kind: judgement.kind, why });
       yield;
     }

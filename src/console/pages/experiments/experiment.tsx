@@ -178,7 +178,7 @@ function Plan({
 }) {
   const { query } = useQuery();
   const { feature, base, metric, direction, startAt, endAt, users, split, by, guardrails } = experiment;
-  const featureLink = featureAddress({ application: app, environment: env, name: feature }, query);
+  const featureLink = featureAddress({ application: app, environment: env, name: feature }, query, 'experiment');
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     ['Flag', <a href={featureLink}>{feature}</a>],
     ['Base variant', base],

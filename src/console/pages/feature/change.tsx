@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
 import type { InEnvironment } from '../../address/place.ts';
@@ -64,39 +63,48 @@ export function useFeatureChange(place: FeaturePlace) {
   };
 }
 
-interface FeatureFormProps extends FeatureProps, Omit<FormProps, 'onSubmit'> {
+export interface EditProps extends FeatureProps {
+  /** Closes the form. */
+  readonly onCancel: () => void;
+}
+
+interface FeatureFormProps extends EditProps, Pick<FormProps, 'children'> {
+  /** The settings that the form changes: `owners`. */
+  readonly what: string;
   readonly patch: (data: FormData) => FeaturePatch;
 }
 
-/** A form for the settings of a flag. It changes only the version that the reader started to edit. */
-export function FeatureForm({ place, feature, patch, ...form }: FeatureFormProps) {
+/** A form for settings of a flag. It changes only the version that the reader started to edit, and then closes. */
+export function FeatureForm({ place, feature, patch, what, onCancel, children }: FeatureFormProps) {
   const { dialog, change } = useFeatureChange(place);
   const edited = useRef<ResourceVersion<FeatureDetail> | undefined>(undefined);
-  const version = useSignal(0);
   async function save(data: FormData) {
     const isMine = await change(edited.current ?? feature, patch(data));
-    edited.current = undefined;
-    if (!isMine) version.value += 1;
+    onCancel();
     return isMine;
   }
+  const submit = feature.data.declared ? `Save ${what}` : `Save ${what} and declare flag`;
+  const done = `${what.slice(0, 1).toUpperCase()}${what.slice(1)} saved`;
   return (
     <div onInput={() => (edited.current ??= feature)}>
-      <Form key={version.value} {...form} onSubmit={save} />
+      <Form submit={submit} done={done} onSubmit={save} onCancel={onCancel}>
+        {children}
+      </Form>
       {dialog}
     </div>
   );
 }
 
+export async function declare(place: FeaturePlace): Promise<void> {
+  await call('POST', resource('applications', place.application, 'features'), { body: { name: place.name } });
+  reread(place);
+}
+
 export function DeclareButton({ place }: { readonly place: FeaturePlace }) {
   const { busy, refusal, run } = useAction();
-  async function declare() {
-    const body = { name: place.name };
-    await call('POST', resource('applications', place.application, 'features'), { body });
-    reread(place);
-  }
   return (
     <>
-      <button type="button" disabled={busy} onClick={() => run(declare, `Declared ${place.name}`)}>
+      <button type="button" disabled={busy} onClick={() => run(() => declare(place), 'Flag declared')}>
         Declare flag
       </button>
       {refusal}

@@ -1,32 +1,34 @@
 /*
- * src/console/pages/feature: a flag of an environment. feature.tsx assembles the sections, each of which has its own
- * file. traffic.ts and verdict-words.ts contain computations.
+ * src/console/pages/feature: a flag of an environment. feature.tsx assembles the head and the tabs. Each section has its
+ * own file. traffic.ts and verdict-words.ts contain computations.
  */
 
-import { useId } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
-import { environmentAddress, kept, useQuery } from '../../address/address.ts';
-import { call, withQuery } from '../../api/client.ts';
+import { environmentAddress, type FlagTab, featureAddress, flagTabs, kept, useQuery } from '../../address/address.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
+import { withQuery } from '../../api/client.ts';
+import { currentTime } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import { useAction } from '../../components/action.tsx';
+import { RangePicker } from '../../components/choices/range.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { NotFound, Pending } from '../../components/failure.tsx';
-import { type ControlProperties, Field, Form } from '../../components/form/form.tsx';
-import { ReadOnlyNote } from '../../components/resource/part.tsx';
+import { moveAmong } from '../../components/menu.tsx';
 import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { DeclareButton, FeatureForm, type FeaturePlace, type FeatureProps, featurePath, reread } from './change.tsx';
+import { DeclareButton, type FeaturePlace, type FeatureProps, featurePath } from './change.tsx';
 import { ExperimentSection } from './experiments.tsx';
-import { OwnersSection } from './owners.tsx';
+import { Notes } from './notes.tsx';
 import { RolloutSection } from './rollout.tsx';
-import { Seen, Senders } from './senders.tsx';
+import { Code, Seen, Senders } from './senders.tsx';
+import { Settings } from './settings.tsx';
 import { SplitChip } from './split.tsx';
-import { splitVariants, typedSplit } from './traffic.ts';
+import { formatPlan } from './traffic.ts';
 import { TrafficSection } from './traffic-section.tsx';
-import { VerdictSection } from './verdict.tsx';
+import { Reasons, VerdictLine } from './verdict.tsx';
 
 export function FeatureRoute({ application, environment }: { application?: string; environment?: string }) {
   const { query } = useQuery();
@@ -48,21 +50,16 @@ function FeaturePage({ place }: { readonly place: FeaturePlace }) {
     <article class="stack flag">
       <Head place={place} detail={detail.data} />
       {feature === undefined ? (
-        <p class="quiet">Only the figures are shown: a path cannot contain the name of this flag.</p>
+        <>
+          <p class="quiet">Only the figures are shown: a path cannot contain the name of this flag.</p>
+          <RangePicker />
+          <TrafficSection place={place} brief />
+        </>
       ) : (
-        <VerdictSection place={place} feature={feature} />
-      )}
-      <TrafficSection place={place} />
-      {feature !== undefined && <RolloutSection place={place} feature={feature} />}
-      {feature !== undefined && <ExperimentSection place={place} detail={feature.data} />}
-      {feature !== undefined && (
-        <div class="flag-columns">
-          <Senders place={place} />
-          <Seen place={place} detail={feature.data} />
-          <OwnersSection place={place} feature={feature} />
-          <Notes place={place} detail={feature.data} />
-          {hasRole('User') && <SettingsForm place={place} feature={feature} />}
-        </div>
+        <>
+          <VerdictLine place={place} feature={feature} />
+          <Tabs place={place} feature={feature} />
+        </>
       )}
     </article>
   );
@@ -73,22 +70,126 @@ interface HeadProps {
   readonly detail: FeatureDetail | undefined;
 }
 
-function Head({ place: { application, environment, name }, detail }: HeadProps) {
+function Head({ place, detail }: HeadProps) {
   const { query } = useQuery();
-  const listAddress = withQuery(environmentAddress(application, environment, 'flags'), kept(query));
+  const listAddress = withQuery(environmentAddress(place.application, place.environment, 'flags'), kept(query));
   return (
     <header class="head flag-head">
       <p>
         <a href={listAddress}>Flags</a>
       </p>
-      <h1>{name}</h1>
-      <CopyButton text={name} title="Copy name" />
+      <h1>{place.name}</h1>
+      <CopyButton text={place.name} title="Copy name" />
       {detail && !detail.declared && <span class="pill warn">undeclared</span>}
       {detail?.archived && <span class="pill">archived</span>}
-      {detail && detail.owners.length > 0 && <span class="pill">Owner: {ownersText(detail.owners)}</span>}
-      {detail && <SplitChip place={{ application, environment, name }} />}
+      {detail && (
+        <p>
+          Owner: {ownersText(detail.owners) || 'none'} · Plan: {formatPlan(detail, currentTime(), format) ?? 'none'}{' '}
+          <SplitChip place={place} />
+        </p>
+      )}
       {detail?.description && <p class="flag-description">{detail.description}</p>}
     </header>
+  );
+}
+
+const titles: Readonly<Record<FlagTab, string>> = {
+  overview: 'Overview',
+  traffic: 'Traffic',
+  experiment: 'Experiment',
+  senders: 'Senders',
+  settings: 'Settings',
+};
+const parameters = { tab: allowOnly(flagTabs) };
+
+/** Returns the tab of the address. Addresses from before the tabs contain only the choices of a section. */
+function useTab(): FlagTab {
+  const { query } = useQuery();
+  useParameters(parameters);
+  const asked = flagTabs.find((tab) => tab === query['tab']);
+  const has = (...names: readonly string[]) => names.some((name) => query[name] !== undefined);
+  return asked ?? (has('show', 'kind') ? 'traffic' : has('event', 'base') ? 'experiment' : flagTabs[0]);
+}
+
+function Tabs(props: FeatureProps) {
+  const tab = useTab();
+  return (
+    <>
+      <div class="flag-tabs">
+        <TabList place={props.place} shown={tab} />
+        {tab !== 'senders' && tab !== 'settings' && <RangePicker />}
+      </div>
+      <div id="flag-panel" role="tabpanel" aria-labelledby={`flag-tab-${tab}`} class="stack">
+        <TabContent {...props} tab={tab} />
+      </div>
+    </>
+  );
+}
+
+const arrows: Readonly<Record<string, string>> = {
+  ArrowRight: 'ArrowDown',
+  ArrowLeft: 'ArrowUp',
+  Home: 'Home',
+  End: 'End',
+};
+
+function TabList({ place, shown }: { readonly place: FeaturePlace; readonly shown: FlagTab }) {
+  const { query } = useQuery();
+  const list = useRef<HTMLDivElement>(null);
+  function onKeyDown(event: KeyboardEvent) {
+    const elements = Array.from(list.current?.children ?? []) as HTMLElement[];
+    if (!moveAmong(elements, arrows[event.key] ?? '')) return;
+    event.preventDefault();
+    (document.activeElement as HTMLElement).click();
+  }
+  return (
+    <div ref={list} role="tablist" class="tabs" aria-label="Flag" tabIndex={-1} onKeyDown={onKeyDown}>
+      {flagTabs.map((tab) => (
+        <a
+          key={tab}
+          id={`flag-tab-${tab}`}
+          role="tab"
+          href={featureAddress(place, query, tab)}
+          aria-selected={tab === shown}
+          aria-controls={tab === shown ? 'flag-panel' : undefined}
+          tabIndex={tab === shown ? 0 : -1}
+        >
+          {titles[tab]}
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function TabContent({ place, feature, tab }: FeatureProps & { readonly tab: FlagTab }) {
+  if (tab === 'settings') return <Settings place={place} feature={feature} />;
+  if (tab === 'traffic')
+    return (
+      <>
+        <TrafficSection place={place} />
+        <RolloutSection place={place} feature={feature} />
+      </>
+    );
+  if (tab === 'experiment')
+    return (
+      <>
+        <ExperimentSection place={place} detail={feature.data} />
+      </>
+    );
+  if (tab === 'senders')
+    return (
+      <>
+        <Senders place={place} />
+        <Code code={feature.data.code} />
+      </>
+    );
+  return (
+    <div class="flag-columns">
+      <TrafficSection place={place} brief />
+      <Reasons place={place} feature={feature} />
+      <Seen place={place} detail={feature.data} />
+      <Notes place={place} detail={feature.data} />
+    </div>
   );
 }
 
@@ -115,130 +216,5 @@ function UnknownFeature({ place }: { readonly place: FeaturePlace }) {
         {hasRole('User') && <DeclareButton place={place} />}
       </div>
     </section>
-  );
-}
-
-/** The team's notes on the flag. The chart marks each note. */
-function Notes({ place, detail }: { readonly place: FeaturePlace; readonly detail: FeatureDetail }) {
-  const { busy, refusal, run } = useAction();
-  async function remove(id: string) {
-    await call('DELETE', featurePath(place, 'notes', id)!);
-    reread(place);
-  }
-  return (
-    <section aria-labelledby="flag-notes">
-      <h2 id="flag-notes">Notes</h2>
-      <ul class="plain-list flag-notes">
-        {detail.notes.map(({ id, at, text, environment, by }) => (
-          <li key={id}>
-            <span>
-              {text}
-              <span class="quiet">
-                {' '}
-                {format.time(at)}, {environment ?? 'all environments'}, {by}
-              </span>
-            </span>
-            {hasRole('User') && (
-              <button
-                type="button"
-                disabled={busy}
-                aria-label={`Delete note: ${text}`}
-                onClick={() => run(() => remove(id), 'Note deleted')}
-              >
-                Delete
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {refusal}
-      <ReadOnlyNote what="notes" least="User" />
-      {hasRole('User') && <NoteForm place={place} />}
-    </section>
-  );
-}
-
-function NoteForm({ place }: { readonly place: FeaturePlace }) {
-  const all = useId();
-  async function add(data: FormData) {
-    const at = String(data.get('at'));
-    const body = {
-      text: String(data.get('text')),
-      ...(at === '' ? {} : { at: new Date(at).toISOString() }),
-      ...(data.get('all') === null ? { environment: place.environment } : {}),
-    };
-    await call('POST', featurePath(place, 'notes')!, { body });
-    reread(place);
-  }
-  return (
-    <Form onSubmit={add} submit="Add note" done="Note added" reset>
-      <Field name="text" label="New note" required maxLength={500} placeholder="Rollout to half of the users" />
-      <Field name="at" label="When" type="datetime-local" hint={`Time in ${format.place}; empty means now.`} />
-      <p class="flag-check">
-        <input id={all} type="checkbox" name="all" />{' '}
-        <label for={all}>Applies to all environments, not only {place.environment}</label>
-      </p>
-    </Form>
-  );
-}
-
-function SettingsForm({ place, feature }: FeatureProps) {
-  const { data: detail } = feature;
-  const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
-  const variants = splitVariants(detail.split, seen);
-  function patch(data: FormData) {
-    const description = String(data.get('description')).trim();
-    const split = typedSplit(variants, data.getAll('split').map(String));
-    return { description: description === '' ? null : description, split };
-  }
-  return (
-    <section aria-labelledby="flag-settings">
-      <h2 id="flag-settings">Description and split</h2>
-      <FeatureForm
-        place={place}
-        feature={feature}
-        patch={patch}
-        submit={detail.declared ? 'Save' : 'Save and declare'}
-        done="Flag saved"
-      >
-        <Field name="description" label="Description" rows={3} maxLength={1000} value={detail.description ?? ''} />
-        {variants.length > 0 && (
-          <Field
-            name="split"
-            label="Intended split"
-            hint="The weight of each variant, such as 1 and 1, or 90 and 10. The comparison checks the actual split against these weights. If all weights are empty, the split is not checked."
-            control={(properties) => <Weights properties={properties} variants={variants} split={detail.split} />}
-          />
-        )}
-      </FeatureForm>
-    </section>
-  );
-}
-
-interface WeightsProps {
-  readonly properties: ControlProperties;
-  readonly variants: readonly string[];
-  readonly split: Readonly<Record<string, number>> | null;
-}
-
-function Weights({ properties: { id, ...properties }, variants, split }: WeightsProps) {
-  return (
-    <div class="flag-weights">
-      {variants.map((variant, index) => (
-        <label key={variant} for={index === 0 ? id : `${id}-${index}`}>
-          <span>{variant}</span>
-          <input
-            {...properties}
-            id={index === 0 ? id : `${id}-${index}`}
-            type="number"
-            min="0"
-            step="any"
-            inputMode="decimal"
-            aria-label={`Weight of ${variant}`}
-            defaultValue={split?.[variant] === undefined ? '' : String(split[variant])}
-          />
-        </label>
-      ))}
-    </div>
   );
 }

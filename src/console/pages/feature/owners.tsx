@@ -5,59 +5,19 @@ import type { Team } from '../../../contract/shapes/team.ts';
 import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
-import { CodePlaces } from '../../components/code-places.tsx';
 import { Field } from '../../components/form/form.tsx';
-import { applications, hasRole } from '../../reader/reader.tsx';
-import { FeatureForm, type FeatureProps } from './change.tsx';
+import { applications } from '../../reader/reader.tsx';
+import { type EditProps, FeatureForm } from './change.tsx';
 
-export function OwnersSection({ place, feature }: FeatureProps) {
-  const { owners, ownersFrom, tags, code } = feature.data;
-  return (
-    <section aria-labelledby="flag-owners">
-      <h2 id="flag-owners">Owners and code</h2>
-      <p>
-        {owners.length === 0 ? (
-          <span class="quiet">No owner.</span>
-        ) : (
-          <>
-            Owned by <strong>{ownersText(owners)}</strong>
-            {ownersFrom === 'codeowners' && <span class="quiet"> by CODEOWNERS</span>}
-          </>
-        )}{' '}
-        {tags.map((tag) => (
-          <span key={tag} class="pill">
-            {tag}
-          </span>
-        ))}
-      </p>
-      {code.length === 0 ? (
-        <p class="quiet">
-          No code scan yet. CI uploads a scan with <code>flagmeter features scan --upload</code>.
-        </p>
-      ) : (
-        <CodePlaces code={code} />
-      )}
-      {hasRole('User') && <OwnersForm place={place} feature={feature} />}
-    </section>
-  );
-}
-
-function OwnersForm({ place, feature }: FeatureProps) {
+export function OwnersForm({ place, feature, onCancel }: EditProps) {
   const candidates = useCandidates(place.application);
-  const { owners, ownersFrom, tags, declared: isDeclared } = feature.data;
+  const { owners, ownersFrom } = feature.data;
   const declared = ownersFrom === 'declaration' ? owners : [];
   const patch = (data: FormData) => ({
     owners: ownersFromText(String(data.get('owners')), [...declared, ...candidates]),
-    tags: splitList(String(data.get('tags'))),
   });
   return (
-    <FeatureForm
-      place={place}
-      feature={feature}
-      patch={patch}
-      submit={isDeclared ? 'Save' : 'Save and declare'}
-      done="Owners saved"
-    >
+    <FeatureForm place={place} feature={feature} patch={patch} what="owners" onCancel={onCancel}>
       <Field
         name="owners"
         label="Owners"
@@ -65,14 +25,24 @@ function OwnersForm({ place, feature }: FeatureProps) {
         value={ownersText(declared)}
         maxLength={900}
         autocomplete="off"
+        autoFocus
       />
+    </FeatureForm>
+  );
+}
+
+export function TagsForm({ place, feature, onCancel }: EditProps) {
+  const patch = (data: FormData) => ({ tags: splitList(String(data.get('tags'))) });
+  return (
+    <FeatureForm place={place} feature={feature} patch={patch} what="tags" onCancel={onCancel}>
       <Field
         name="tags"
         label="Tags"
         hint="Separated by commas."
-        value={tags.join(', ')}
+        value={feature.data.tags.join(', ')}
         maxLength={900}
         autocomplete="off"
+        autoFocus
       />
     </FeatureForm>
   );

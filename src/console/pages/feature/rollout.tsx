@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { RolloutStep } from '../../../contract/shapes/feature.ts';
 import type { UsageReport } from '../../../contract/shapes/reports.ts';
@@ -10,31 +9,21 @@ import { type Buckets, createBuckets } from '../../components/chart/series.ts';
 import { useRange } from '../../components/choices/range.tsx';
 import { Field, SelectField } from '../../components/form/form.tsx';
 import { Help } from '../../components/help.tsx';
-import { hasRole } from '../../reader/reader.tsx';
-import { FeatureForm, type FeaturePlace, type FeatureProps } from './change.tsx';
+import { type EditProps, FeatureForm, type FeaturePlace, type FeatureProps } from './change.tsx';
 import { useSplit } from './split.tsx';
-import { plannedShare, plannedShares, shareIn, shownVariant, splitVariants } from './traffic.ts';
+import { listVariants, plannedShare, plannedShares, shareIn, shownVariant, splitVariants } from './traffic.ts';
 
 export function RolloutSection({ place, feature }: FeatureProps) {
   const { rollout } = feature.data;
-  const open = useSignal(false);
   const split = useSplit(place);
-  if (rollout === null && !hasRole('User')) return null;
+  if (rollout === null) return null;
   return (
     <section aria-labelledby="flag-rollout">
-      <div class="head flag-bar">
-        <h2 id="flag-rollout">
-          <Help to="semantics#intended-and-actual-split">Rollout plan</Help>
-        </h2>
-        {hasRole('User') && (
-          <button type="button" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-            {rollout === null ? 'Plan rollout' : 'Change plan'}
-          </button>
-        )}
-      </div>
-      {rollout !== null && split?.text && <p class="callout callout-warn">{split.text}</p>}
-      {rollout !== null && <Shares place={place} steps={rollout} />}
-      {open.value && <Editor place={place} feature={feature} />}
+      <h2 id="flag-rollout">
+        <Help to="semantics#intended-and-actual-split">Rollout plan</Help>
+      </h2>
+      {split?.text && <p class="callout callout-warn">{split.text}</p>}
+      <Shares place={place} steps={rollout} />
     </section>
   );
 }
@@ -61,11 +50,10 @@ function Shares({ place, steps }: { readonly place: FeaturePlace; readonly steps
 const most = 6;
 
 /** A form for the share of one variant at each step. The other variant gets the remaining share. */
-function Editor({ place, feature }: FeatureProps) {
+export function RolloutForm({ place, feature, onCancel }: EditProps) {
   const { data: detail } = feature;
-  const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const steps = detail.rollout ?? [];
-  const variants = splitVariants(steps.at(0)?.split ?? detail.split, seen);
+  const variants = splitVariants(steps.at(0)?.split ?? detail.split, listVariants(detail));
   const variant = steps.length > 0 ? shownVariant(steps) : variants.at(-1);
   const rest = variants.find((each) => each !== variant);
   function patch(data: FormData) {
@@ -82,7 +70,7 @@ function Editor({ place, feature }: FeatureProps) {
     return { rollout: rollout.length === 0 ? null : rollout };
   }
   return (
-    <FeatureForm place={place} feature={feature} patch={patch} submit="Save plan" done="Rollout plan saved">
+    <FeatureForm place={place} feature={feature} patch={patch} what="rollout plan" onCancel={onCancel}>
       <div class="experiment-fields">
         <SelectField name="variant" label="Variant" value={variant} options={variants.map((each) => [each])} />
         <SelectField name="rest" label="The rest gets" value={rest} options={variants.map((each) => [each])} />

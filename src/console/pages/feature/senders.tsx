@@ -4,6 +4,7 @@ import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
 import { featureAddress, useQuery } from '../../address/address.ts';
 import { usePoll } from '../../api/poll.ts';
+import { CodePlaces } from '../../components/code-places.tsx';
 import { Reason } from '../../components/failure.tsx';
 import { agoColumn, SeenAgo } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
@@ -37,6 +38,21 @@ export function Senders({ place }: { readonly place: FeaturePlace }) {
       )}
       {sources.length > 0 && <p class="quiet">{checksOnlyText(sources)}</p>}
       {data?.othersLeftOut && <p class="quiet">There were more senders than are recorded.</p>}
+    </section>
+  );
+}
+
+export function Code({ code }: Pick<FeatureDetail, 'code'>) {
+  return (
+    <section aria-labelledby="flag-code">
+      <h2 id="flag-code">Places in the code</h2>
+      {code.length === 0 ? (
+        <p class="quiet">
+          No code scan yet. CI uploads a scan with <code>flagmeter features scan --upload</code>.
+        </p>
+      ) : (
+        <CodePlaces code={code} />
+      )}
     </section>
   );
 }

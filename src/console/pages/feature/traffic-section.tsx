@@ -12,7 +12,7 @@ import { usePoll } from '../../api/poll.ts';
 import { useMarkers } from '../../components/chart/activity-markers.ts';
 import { Chart, Swatch } from '../../components/chart/chart.tsx';
 import { bucketAt, type ChartKind, createBuckets } from '../../components/chart/series.ts';
-import { RangePicker, useRange } from '../../components/choices/range.tsx';
+import { useRange } from '../../components/choices/range.tsx';
 import { Reason } from '../../components/failure.tsx';
 import { countColumn, NotReported } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
@@ -24,17 +24,19 @@ import { assignTones, createSeries, type Measure, measures, sortVariants } from 
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
 const parameters = { show: allowOnly(measures), kind: allowOnly(kinds) };
+const none = {};
 
 const dayMs = 86_400_000;
 
 /** Pause between two requests. Usage is polled less often than the overview, because it is computed for each reader. */
 const liveMs = 5000;
 
-export function TrafficSection({ place }: { readonly place: FeaturePlace }) {
+/** @param brief true for a small chart of the checks, with the table of used and viewed below */
+export function TrafficSection({ place, brief }: { readonly place: FeaturePlace; readonly brief?: boolean }) {
   const { application, environment, name } = place;
   const { query, change } = useQuery();
   const { bounds, live, zoom } = useRange();
-  useParameters(parameters);
+  useParameters(brief ? none : parameters);
   const measure = measures.find((each) => each === query['show']) ?? 'checks';
   const kind = kinds.find((each) => each === query['kind']) ?? 'stacked';
   const path = withQuery(resource('applications', application, 'usage'), {
@@ -53,9 +55,18 @@ export function TrafficSection({ place }: { readonly place: FeaturePlace }) {
     <section class="flag-traffic" aria-labelledby="flag-traffic">
       <div class="head flag-bar">
         <h2 id="flag-traffic">By variant</h2>
-        <RangePicker />
-        <Choice label="Figure" values={measures} names={names} value={measure} onChange={(show) => change({ show })} />
-        <Choice label="Chart" values={kinds} value={kind} onChange={(kind) => change({ kind })} />
+        {!brief && (
+          <>
+            <Choice
+              label="Figure"
+              values={measures}
+              names={names}
+              value={measure}
+              onChange={(show) => change({ show })}
+            />
+            <Choice label="Chart" values={kinds} value={kind} onChange={(kind) => change({ kind })} />
+          </>
+        )}
       </div>
       <Reason error={error} what="The figures" />
       {measure !== 'checks' && isUnknown(usage, measure, sources) ? (
@@ -70,14 +81,13 @@ export function TrafficSection({ place }: { readonly place: FeaturePlace }) {
           markers={markers}
           onZoom={zoom}
           csv={`${name}-${measure}`}
+          height={brief ? 160 : 260}
         />
       )}
       {data !== undefined && usage === undefined && (
         <p class="quiet">No sender has requested the flag in this environment and range.</p>
       )}
-      {data !== undefined && usage !== undefined && (
-        <Funnel name={name} report={data} usage={usage} checksOnly={sources} />
-      )}
+      {brief && data && usage && <Funnel name={name} report={data} usage={usage} checksOnly={sources} />}
     </section>
   );
 }

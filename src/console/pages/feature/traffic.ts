@@ -1,4 +1,4 @@
-import type { RolloutStep } from '../../../contract/shapes/feature.ts';
+import type { FeatureDetail, RolloutStep } from '../../../contract/shapes/feature.ts';
 import type { FeatureUsage } from '../../../contract/shapes/reports.ts';
 import type { Sender } from '../../../contract/shapes/verdict.ts';
 import {
@@ -64,6 +64,29 @@ export function splitVariants(
   seen: readonly string[],
 ): readonly string[] {
   return [...new Set([...Object.keys(split ?? {}), ...seen])].sort();
+}
+
+/** Lists the variants of a flag that were seen in any environment. */
+export function listVariants({ environments }: Pick<FeatureDetail, 'environments'>): readonly string[] {
+  return [...new Set(environments.flatMap((each) => each.variants.map(({ variant }) => variant)))];
+}
+
+/** Formats the plan of a flag in one line: the present step of its rollout, or else its split; `undefined` without a plan. */
+export function formatPlan(
+  { rollout, split }: Pick<FeatureDetail, 'rollout' | 'split'>,
+  now: number,
+  { time, percent }: { time(at: string): string; percent(share: number): string },
+): string | undefined {
+  if (rollout === null) {
+    const shares = split && Object.keys(split).map((variant) => `${variant} ${percent(computeShare(split, variant))}`);
+    return shares ? `split ${shares.join(', ')}` : undefined;
+  }
+  const variant = shownVariant(rollout);
+  const share = (step: RolloutStep | undefined) => percent(step === undefined ? 0 : computeShare(step.split, variant));
+  const next = rollout.find(({ at }) => Date.parse(at) > now);
+  const present = share(rollout.findLast(({ at }) => Date.parse(at) <= now));
+  const then = next === undefined ? ', the last step' : `, then ${share(next)} from ${time(next.at)}`;
+  return `rollout of ${variant} to ${present}${then}`;
 }
 
 /** Returns the split from the weights that the reader typed; `null` if all weights are empty. */

@@ -1,29 +1,50 @@
 import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
+import { findDecisive } from '../../../contract/verdicts.ts';
 import { featureAddress, useQuery } from '../../address/address.ts';
 import { currentTime } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { describeError } from '../../api/problem.ts';
 import { useAction } from '../../components/action.tsx';
-import { CopyButton } from '../../components/copy.tsx';
+import { copyAloud } from '../../components/copy.tsx';
+import { Menu } from '../../components/menu.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { DeclareButton, type FeaturePlace, type FeatureProps, featurePath, useFeatureChange } from './change.tsx';
+import { declare, type FeaturePlace, type FeatureProps, featurePath, useFeatureChange } from './change.tsx';
 import { SplitReason } from './split.tsx';
+import { listVariants } from './traffic.ts';
 import { chooseTone, cleanupText, formatHeading, listActions, reasonText } from './verdict-words.ts';
 
 const everyMs = 10_000;
 
-export function VerdictSection({ place, feature }: FeatureProps) {
-  const { data: detail } = feature;
-  const { data, error } = usePoll<Verdict>(featurePath(place, 'verdict'), everyMs);
-  const said = data && formatHeading(data, detail, format);
-  const tone = data === undefined ? 'quiet' : chooseTone(data.kind, detail);
+function useVerdict(place: FeaturePlace) {
+  return usePoll<Verdict>(featurePath(place, 'verdict'), everyMs);
+}
+
+/** The verdict in one line with its reason, and the actions. */
+export function VerdictLine({ place, feature }: FeatureProps) {
+  const { data, error } = useVerdict(place);
+  const tone = data === undefined ? 'quiet' : chooseTone(data.kind, feature.data);
+  const why = data && findDecisive(data.reasons);
   return (
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
-      <h2 id="flag-verdict">{said?.heading ?? beforeVerdict(error)}</h2>
-      <ul>
-        {said?.also && <li>{said.also}.</li>}
+      <div>
+        <h2 id="flag-verdict">{data ? formatHeading(data, feature.data, format).heading : beforeVerdict(error)}</h2>
+        {why && <p>{reasonText(why, format)}</p>}
+      </div>
+      <Actions place={place} feature={feature} suggested={data?.actions ?? []} />
+    </section>
+  );
+}
+
+export function Reasons({ place, feature }: FeatureProps) {
+  const { data } = useVerdict(place);
+  const also = data && formatHeading(data, feature.data, format).also;
+  return (
+    <section aria-labelledby="flag-reasons">
+      <h2 id="flag-reasons">Reasons</h2>
+      <ul class="flag-reasons">
+        {also && <li>{also}.</li>}
         {data?.reasons.map((reason) =>
           reason.code === 'undeclared' ? (
             <Undeclared key={reason.code} place={place} nearest={data.nearest} />
@@ -33,7 +54,6 @@ export function VerdictSection({ place, feature }: FeatureProps) {
         )}
         <SplitReason place={place} />
       </ul>
-      <Actions place={place} feature={feature} suggested={data?.actions ?? []} />
     </section>
   );
 }
@@ -62,7 +82,7 @@ interface ActionsProps extends FeatureProps {
 
 type Change = Exclude<VerdictAction, 'copy' | 'declare'> | 'not permanent' | 'end snooze';
 
-/** The changes behind the buttons: label, changed fields, announcement. */
+/** The changes behind the actions: label, changed fields, announcement. */
 const changes: Readonly<Record<Change, readonly [label: string, patch: () => FeaturePatch, done: string]>> = {
   snooze: ['Snooze for 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
   permanent: ['Mark as permanent', () => ({ permanent: true }), 'Marked as permanent'],
@@ -72,36 +92,46 @@ const changes: Readonly<Record<Change, readonly [label: string, patch: () => Fea
   'end snooze': ['End snooze', () => ({ snoozedUntil: null }), 'Snooze ended'],
 };
 
+const others = {
+  copy: ['Copy for clean-up', undefined, 'Copied'],
+  declare: ['Declare flag', undefined, 'Flag declared'],
+} as const;
+
+/** The first suggested action as a button, and the other actions in a menu. */
 function Actions({ place, feature, suggested }: ActionsProps) {
-  const { data: detail } = feature;
   const { busy, refusal, run } = useAction();
-  const { dialog, change: changeFeature } = useFeatureChange(place);
-  const variants = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
-  const snoozed = isSnoozed(detail);
-  const mayChange = hasRole('User');
-  const button = (change: Change) => {
-    const [label, patch, done] = changes[change];
-    const onClick = () => run(() => changeFeature(feature, patch()), done);
-    return (
-      <button key={change} type="button" disabled={busy} onClick={onClick}>
-        {label}
-      </button>
-    );
-  };
+  const { dialog, change } = useFeatureChange(place);
+  const offered = listOffered(feature.data, suggested);
+  const items = offered.map((action) => {
+    const [label, patch, done] = action === 'copy' || action === 'declare' ? others[action] : changes[action];
+    function onSelect() {
+      if (action === 'copy') void copyAloud(cleanupText(place.name, listVariants(feature.data)));
+      else run(() => (patch === undefined ? declare(place) : change(feature, patch())), done);
+    }
+    return { label, onSelect };
+  });
+  const primary = suggested.some((action) => action === offered[0]) ? items.shift() : undefined;
   return (
     <div class="actions">
-      {listActions(suggested, detail, snoozed).map((action) => {
-        if (action !== 'copy' && !mayChange) return null;
-        if (action === 'declare') return <DeclareButton key={action} place={place} />;
-        if (action !== 'copy') return button(action);
-        const text = () => cleanupText(place.name, [...new Set(variants)]);
-        return <CopyButton key={action} label="Copy for cleanup" text={text} />;
-      })}
-      {mayChange && detail.permanent && button('not permanent')}
-      {mayChange && snoozed && button('end snooze')}
+      {primary && (
+        <button type="button" class="primary" disabled={busy} onClick={primary.onSelect}>
+          {primary.label}
+        </button>
+      )}
+      {items.length > 0 && <Menu label={primary ? 'More actions' : 'Actions'} items={items} end />}
       {refusal}
       {dialog}
     </div>
+  );
+}
+
+/** Lists the actions that the reader can take, the suggested actions first. */
+function listOffered(detail: FeatureDetail, suggested: readonly VerdictAction[]): readonly (VerdictAction | Change)[] {
+  const snoozed = isSnoozed(detail);
+  const all = listActions(suggested, detail, snoozed);
+  if (!hasRole('User')) return all.filter((action) => action === 'copy');
+  return [...all, detail.permanent && ('not permanent' as const), snoozed && ('end snooze' as const)].filter(
+    (action) => action !== false,
   );
 }
 

@@ -23,6 +23,26 @@ export function compactNumbers(locale: string | undefined, zeros = true): (value
   };
 }
 
+/** Relative error of an estimated number of people. */
+const peopleError = 0.02;
+
+/**
+ * Returns a formatter of estimated numbers of people with their error: `3,380 ± 70`, `1.23M ± 0.02M`. The number has
+ * three significant digits, and the error ends at the same digit. The error of a small number is below 1 and omitted.
+ */
+export function peopleNumbers(locale: string | undefined): (count: number) => string {
+  return (count) => {
+    const place = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, count))) - 2);
+    const value = Math.round(count / place) * place;
+    const error = Math.round((count * peopleError) / place) * place;
+    const [unit, letter] = value < 1e6 ? ([1, ''] as const) : ([1e6, 'M'] as const);
+    const digits = Math.min(2, Math.max(0, Math.round(Math.log10(unit / place))));
+    const format = new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const parts = error === 0 ? [value] : [value, error];
+    return parts.map((part) => format.format(part / unit) + letter).join(' ± ');
+  };
+}
+
 /**
  * Returns a formatter of fractions of 1 as percentages, with a decimal near 0 % and 100 %. Only 0 is `0%`, and only 1
  * is `100%`.

@@ -35,14 +35,14 @@ export function parseProduct(userAgent: string): Program {
   return { name, version };
 }
 
-/** Returns a program and the first two numbers of its version. */
+/** Returns a program and its version. */
 export function parseProgram(userAgent: string): Program {
   const browser = userAgent.startsWith('Mozilla/') ? parseBrowser(userAgent) : undefined;
   const { name, version } = browser ?? parseProduct(userAgent);
   // Unleash SDKs separate the version by a space or a colon.
-  const [, program = '', said = version] = /^(.*?)(?:[ :@]v?(\d+\.[\w.+-]*))?$/.exec(name.trim()) ?? [];
-  const numbers = /^v?(\d+(?:\.\d+)?)/.exec(said ?? '')?.[1];
-  return program === '' ? { name: userAgent, version: undefined } : { name: program, version: numbers };
+  const [, program = '', said = version] = /^(.*?)(?:[ :@](v?\d+\.[\w.+-]*))?$/.exec(name.trim()) ?? [];
+  const known = said !== undefined && /^v?\d/.test(said) ? said : undefined;
+  return program === '' ? { name: userAgent, version: undefined } : { name: program, version: known };
 }
 
 export function programText(userAgent: string): string {

@@ -32,9 +32,9 @@ const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefo
 export const programs: readonly Program[] = [
   { name: 'web', key: 'Frontend', sends: 'packets', perMinute: 540, agents: { [chrome]: 0.52, [safari]: 0.33, [firefox]: 0.15 } },
   { name: 'app', key: 'Mobile', sends: 'packets', perMinute: 240, agents: { 'ShopApp/5.2 (Android 16)': 0.55, 'ShopApp/5.2 (iOS 18)': 0.35, 'ShopApp/4.9 (Android 12)': 0.1 } },
-  { name: 'api', key: 'Backend', sends: 'grpc reports', perMinute: 24, agents: { 'shop-api/1.9': 1 }, version: '1.9.3' },
-  { name: 'worker', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'shop-worker/3.0': 1 }, version: '3.0.1' },
-  { name: 'search', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'search-service/0.8': 1 }, version: '0.8.0' },
+  { name: 'api', key: 'Backend', sends: 'grpc reports', perMinute: 24, agents: { 'shop-api/1.9.3': 1 }, version: '1.9.3' },
+  { name: 'worker', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'shop-worker/3.0.1': 1 }, version: '3.0.1' },
+  { name: 'search', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'search-service/0.8.0': 1 }, version: '0.8.0' },
 ];
 
 export const shopOrigin = 'https://shop.example';

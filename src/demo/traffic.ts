@@ -124,7 +124,7 @@ export class Traffic {
     });
     const of = (wanted: string) => values.filter(({ kind }) => kind === wanted).map(({ stat }) => stat);
     this.#post(
-      { route: 'metrics', userAgent: 'shop-worker/3.0' },
+      { route: 'metrics', userAgent: 'shop-worker/3.0.1' },
       {
         appKey: shop.keys.Backend,
         environment: 'Production',

@@ -5,8 +5,7 @@ import { pick, text } from '../contract/shapes/fields.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { columnsIn, listColumns } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import { range, readReportRange } from '../reports/usage/report-range.ts';
-import { minutesPerDay } from '../storage/lmdb/blocks.ts';
+import { range, readReportRange, splitUserDays, timeZone } from '../reports/usage/report-range.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
 import { mustBeKnown, unknownFeature } from './features.ts';
@@ -49,6 +48,7 @@ within each day, and the checks of one person are not treated as independent. do
       query: {
         ...oneEnvironment.query,
         ...range,
+        ...timeZone,
         event,
         base: Type.Optional(
           text(
@@ -65,10 +65,7 @@ within each day, and the checks of one person are not treated as independent. do
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const from = query.from ?? (query.to ?? now) - usualDays * dayMs;
-        const { from: first, to: last } = readReportRange({ ...query, from, step: 'day' }, now, services.retention);
-        const today = Math.floor(now / dayMs);
-        const to = Math.min(Math.ceil(last / minutesPerDay), today);
-        const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
+        const days = splitUserDays(readReportRange({ ...query, from, step: 'day' }, now, services.retention)).whole;
         const declaration = directory.getFeatures(application.id).get(feature);
         mustBeKnown(declaration, await services.sights.of(application, feature));
         const split = declaration ? intendedThroughout(declaration, days.from * dayMs, days.to * dayMs) : null;

@@ -9,7 +9,7 @@ import { codingFor } from '../http/negotiation.ts';
 import type { JsonBytes, TypedResponse } from '../http/responses.ts';
 import type { Request } from '../http/types.ts';
 import { columnsIn, listColumns } from '../reports/exports/row-writer.ts';
-import { listDays, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
+import { overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
 import type { OverviewTask } from '../reports/overview/overview-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { PackedJson } from '../reports/shared-results.ts';
@@ -85,7 +85,7 @@ once a second for all callers, so poll the overview every second or two, with \`
       counted: 'recent',
       summary: 'Count the users of some features',
       description:
-        'Covers the whole UTC days that the range touches. A page can use this to show the users of the features that it lists.',
+        'Covers the complete UTC days of the range. Today is included if no user was counted on them. A page can use this to show the users of the features that it lists.',
       query: {
         ...oneEnvironment.query,
         ...range,
@@ -103,7 +103,7 @@ once a second for all callers, so poll the overview every second or two, with \`
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
-        const task = { environment, days: listDays(range, now), features: query.feature };
+        const task = { environment, range, features: query.feature };
         const made = await reports.make(application.teamId, 'overviewUsers', task);
         return respondWithRows(call, made, userColumns, ({ from, to, features }) =>
           features.map((feature) => ({ from, to, ...feature })),

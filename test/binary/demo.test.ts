@@ -179,7 +179,7 @@ describe('demo data', () => {
       async () => {
         const fresh = (await ledger(day(1), day(-1))).filter(({ lastAt }) => lastAt > since);
         expect(new Set(fresh.map(({ transport }) => transport))).toEqual(new Set(['http', 'grpc']));
-        expect(fresh.map(({ sender }) => sender.userAgent)).toContain('shop-worker/3.0');
+        expect(fresh.map(({ sender }) => sender.userAgent)).toContain('shop-worker/3.0.1');
       },
       { interval: 250 },
     );

@@ -11,6 +11,20 @@ const now = Date.parse('2026-11-20T12:00:00Z');
 
 describe('numbers', () => {
   test.each([
+    [0, '0'],
+    [12, '12'],
+    [100, '100 ± 2'],
+    [3382, '3,380 ± 70'],
+    [5542, '5,540 ± 110'],
+    [12_345, '12,300 ± 200'],
+    [999_999, '1.00M ± 0.02M'],
+    [1_234_567, '1.23M ± 0.02M'],
+    [75_000_000, '75.0M ± 1.5M'],
+  ])('the number of people %d is shown with its error as %s', (count, text) => {
+    expect(english.people(count)).toBe(text);
+  });
+
+  test.each([
     [0, '0', '0'],
     [312, '312', '312'],
     [999, '999', '999'],
@@ -78,6 +92,12 @@ describe('times', () => {
     expect(german.clock('2026-11-20T12:00:00Z')).toBe('07:00');
     expect(english.place).toBe('Berlin');
     expect(german.place).toBe('New York');
+  });
+
+  test('the times of UTC days are known in other time zones only', () => {
+    const times = english.dayTimes('2026-11-17', '2026-11-23');
+    expect(times?.replaceAll(/\s/g, ' ')).toBe('Nov 17, 1:00 AM – Nov 24, 1:00 AM (Europe/Berlin)');
+    expect(createFormats('en-US', 'UTC').dayTimes('2026-11-17', '2026-11-23')).toBeUndefined();
   });
 
   test('dates of UTC days are formatted in UTC', () => {

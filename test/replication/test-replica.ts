@@ -95,7 +95,7 @@ export function makeReports(store: UsageTables, now: number, features: readonly 
     ...named.flatMap((environment) => [
       json(reports.usage({ environment, range, only: undefined })),
       json(reports.measurements({ environment, range, only: undefined, gauges: new Set(['g']) })),
-      json(reports.overviewUsers({ environment, days, features })),
+      json(reports.overviewUsers({ environment, range, features })),
     ]),
     json(
       reports.features({ environments: named, declared: [], owned: new Map(), only: {} as never, page, ...staleness }),

@@ -152,7 +152,7 @@ test("an overview's totals, series and rows agree with the usage report, both be
   );
 });
 
-test('an overview counts each user once over whole UTC days, and compares complete days', async () => {
+test('an overview counts each user once over complete UTC days, and compares as many days', async () => {
   const store = temporaryUsage();
   const days = (ago: number) => ago * 1440;
   const seen = [0, 0, days(1), days(2), days(3), days(4), days(5), days(6)];
@@ -161,7 +161,7 @@ test('an overview counts each user once over whole UTC days, and compares comple
     seen.map((ago, at) => ({ ago, series: at % 3, checks: 1 })),
   );
   const shown = read(store, { from: '2026-01-29T10:00:00Z' });
-  expect(shown.users).toEqual({ count: 3, from: '2026-01-29', to: '2026-01-31' });
+  expect(shown.users).toEqual({ count: 2, from: '2026-01-29', to: '2026-01-30' });
   expect(shown.days).toEqual([
     [Date.UTC(2026, 0, 29) / 1000, 1],
     [Date.UTC(2026, 0, 30) / 1000, 1],
@@ -173,6 +173,13 @@ test('an overview counts each user once over whole UTC days, and compares comple
     to: '2026-01-28',
     against: { count: 2, from: '2026-01-29', to: '2026-01-30' },
   });
+});
+
+test('an overview counts the users of today if it counted none before', () => {
+  const store = temporaryUsage();
+  count(createAggregator(store), [{ ago: 20, series: 0, checks: 1 }]);
+  const shown = read(store, { from: '2026-01-29T10:00:00Z' });
+  expect(shown).toMatchObject({ users: { count: 1, from: '2026-01-29', to: '2026-01-31' }, usersBefore: null });
 });
 
 test('an overview is not compared with a time before the first count', async () => {

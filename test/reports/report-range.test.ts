@@ -12,7 +12,7 @@ const read = (query: Record<string, string>) =>
 
 test('the default range of a report is the last 24 hours, by hour', () => {
   const to = now / 60_000 + 1;
-  expect(read({})).toEqual({ from: to - 1440, to, step: 'hour' });
+  expect(read({})).toEqual({ from: to - 1440, to, step: 'hour', today: Math.floor(now / 86_400_000) });
 });
 
 test.each<[string, Record<string, string>, string]>([

@@ -1,4 +1,4 @@
-import { compactNumbers, shares } from '../../contract/numbers.ts';
+import { compactNumbers, peopleNumbers, shares } from '../../contract/numbers.ts';
 
 /** A point in time: Unix ms, or RFC 3339 as in the API. */
 export type Instant = number | string | Date;
@@ -37,6 +37,8 @@ function createNumberFormats(locale: string | undefined) {
     tick: compactNumbers(locale, false),
     /** A fraction of 1: `40%`, and `4.2%` below a tenth. Only 0 is `0%`, and only 1 is `100%`. */
     percent,
+    /** An estimated number of people with its error: `3,380 ± 70`. */
+    people: peopleNumbers(locale),
     /** One number as a share of another: `40%`; a dash if the other number is 0. */
     rate: (part: number, whole: number) => (whole === 0 ? '–' : percent(part / whole)),
     /** A measured value and its unit: `42.5 EUR`, `1.2M`; a dash without a value. */
@@ -78,6 +80,9 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
     day: (at: Instant) => days.format(new Date(at)),
     /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` outside of the current year. */
     days: dayRanges,
+    /** The times of UTC days in the reader's zone, both included; `undefined` if the zone is UTC. */
+    dayTimes: (from: Instant, to: Instant) =>
+      zone === 'UTC' ? undefined : `${moments(from, new Date(to).getTime() + 24 * hour)} (${zone})`,
     /** The reader's time zone: `Europe/Berlin`. */
     zone,
     /** Place of the time zone: `Berlin`. */

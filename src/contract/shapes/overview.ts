@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { boolean, count, list, oneOf, orNull, shape, text, time } from './fields.ts';
 import { owned } from './owner.ts';
-import { mayBeCounting, point, zone } from './reports.ts';
+import { mayBeCounting, point, userDays, zone } from './reports.ts';
 import { FeatureSplit } from './split.ts';
 import { staleAfterDays, verdictKind } from './verdict.ts';
 
 const unixSeconds = (description: string) => Type.Integer({ minimum: 0, description });
-const date = (description: string) => Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description });
 const whole = Type.Integer({ minimum: 0 });
 
 const counts = {
@@ -50,11 +49,7 @@ const Before = Type.Object({
   ),
 });
 
-const Users = Type.Object({
-  count: count('Distinct users, within 2 %.'),
-  from: date('First day (UTC).'),
-  to: date('Last day (UTC), inclusive.'),
-});
+const Users = Type.Object({ count: count('Distinct users, within 2 %.'), ...userDays });
 
 const UsersBefore = Type.Object({
   ...Users.properties,
@@ -164,7 +159,7 @@ export const Overview = shape(
     ),
     users: Type.Object(Users.properties, {
       description:
-        'Distinct users in all UTC days that overlap the range. With `timeZone`, a range that begins at the start of a day covers the UTC days of the same dates.',
+        'Distinct users in the complete UTC days that overlap the range. Today is included if no user was counted on them. With `timeZone`, a range that begins at the start of a day covers the UTC days of the same dates.',
     }),
     usersBefore: orNull(
       UsersBefore,
@@ -199,7 +194,7 @@ export const Overview = shape(
     staleAfterDays: 30,
     totals: { checks: 5, used: 3, viewed: 2, accepted: 5, refused: 0 },
     before: exampleBefore,
-    users: { count: 2, from: '2026-01-25', to: '2026-01-26' },
+    users: { count: 2, from: '2026-01-25', to: '2026-01-25' },
     usersBefore: {
       count: 2,
       from: '2026-01-24',

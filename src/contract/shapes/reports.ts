@@ -28,8 +28,17 @@ const counts = {
   checks: count('Number of checks.'),
   used: count('Number of uses.'),
   viewed: count('Number of views.'),
-  uniqueUsers: count('Distinct users in all UTC days that overlap the range. The estimate has an error of about 2 %.'),
+  uniqueUsers: count('Distinct users on the days of `userDays`. The estimate has an error of about 2 %.'),
 };
+
+const date = (description: string) => Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description });
+
+export const userDays = { from: date('First day (UTC).'), to: date('Last day (UTC), inclusive.') };
+
+const UserDays = Type.Object(userDays, {
+  description:
+    'Days whose users are counted: the complete UTC days that overlap the range. Today is included if no user was counted on them. With `timeZone`, a range that begins at the start of a day covers the UTC days of the same dates.',
+});
 
 /** A point of a series. `items` adds no information, but linters require it. */
 export function point<Point extends readonly number[]>(...values: readonly TSchema[]) {
@@ -64,10 +73,11 @@ const exampleCounts = { checks: 5, used: 3, viewed: 2, uniqueUsers: 2 };
 
 export const UsageReport = shape(
   'UsageReport',
-  { ...covered, uniqueUsers: counts.uniqueUsers, features: list(FeatureUsage) },
+  { ...covered, uniqueUsers: counts.uniqueUsers, userDays: Type.Optional(UserDays), features: list(FeatureUsage) },
   {
     ...exampleRange,
     uniqueUsers: 2,
+    userDays: { from: '2026-01-31', to: '2026-01-31' },
     features: [
       {
         feature: 'checkout',

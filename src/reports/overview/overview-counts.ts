@@ -9,7 +9,7 @@ import { featureItself, listSeenSeries, listSeries } from '../../storage/lmdb/se
 import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
 import { type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { chooseGrain, lastAtOrBefore } from '../usage/report-range.ts';
+import { chooseGrain, lastAtOrBefore, splitUserDays } from '../usage/report-range.ts';
 import {
   bucketsBefore,
   createGrid,
@@ -17,7 +17,6 @@ import {
   type Grid,
   grainBefore,
   hoursAround,
-  listDays,
   type OverviewRange,
   type Span,
 } from './overview-range.ts';
@@ -186,13 +185,13 @@ export function hoursOver(wanted: OverviewRequest): Span {
 }
 
 /** Splits a range into its complete days, the days before it for comparison, and the rest of the range. */
-export function splitDays({ range, now, daysBack }: Pick<OverviewRequest, 'range' | 'now' | 'daysBack'>) {
-  const { from, to } = listDays(range, now);
-  const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
+export function splitDays({ range, daysBack }: Pick<OverviewRequest, 'range' | 'daysBack'>) {
+  const { whole: over, rest } = splitUserDays(range);
+  const { from } = over;
   const length = over.to - from;
   const start = Math.max(0, from - Math.max(daysBack ?? 0, length));
   const before: Days = { from: start, to: daysBack === 0 ? start : Math.min(from, start + length) };
-  return { over, before, rest: { from: over.to, to } as Days };
+  return { over, before, rest };
 }
 
 function* readBase(

@@ -1,12 +1,10 @@
 import Type from 'typebox';
 import { dayAt, monthsBefore, startOfDay } from '../../contract/calendar.ts';
 import type { QueryOf } from '../../http/query-reader.ts';
-import type { Days } from '../../storage/aggregate/unique-users.ts';
 import { floorToBucket, type Horizons, horizonsAt, minutesPerDay, type Retention } from '../../storage/lmdb/blocks.ts';
 import {
   bucketIn,
   chooseGrain,
-  countedUserDays,
   lastAtOrBefore,
   type ReportRange,
   range,
@@ -114,13 +112,6 @@ export function findBucket({ start, width, starts }: Grid, time: number): number
 export function hoursAround({ range, comparison }: OverviewRange): Span {
   const from = Math.min(range.from, comparison?.before.from ?? range.from);
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
-}
-
-/** Lists the UTC days whose users a range counts: at least one day, and otherwise no future days. @param now Unix ms */
-export function listDays(range: ReportRange, now: number): Days {
-  const today = Math.floor(now / minuteMs / day);
-  const { from, to } = countedUserDays(range);
-  return { from, to: Math.max(from + 1, Math.min(to, today + 1)) };
 }
 
 /** A span of minutes since the epoch, `from` included, `to` excluded. */

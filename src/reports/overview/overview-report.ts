@@ -4,12 +4,7 @@ import type { Overview, OverviewFeature, OverviewUsers } from '../../contract/sh
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import { timeText } from '../../runtime/rfc3339.ts';
 import { readNewCounts } from '../../storage/aggregate/read-counts.ts';
-import {
-  countUniqueUsers,
-  type Days,
-  environmentUsers,
-  type UserUnions,
-} from '../../storage/aggregate/unique-users.ts';
+import { countUniqueUsers, environmentUsers, type UserUnions } from '../../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../../storage/commit/usage-store.ts';
 import { type Counts, minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
@@ -18,7 +13,7 @@ import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/sn
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { SplitCache, Splits } from '../experiments/split-report.ts';
 import { describeFreshness } from '../usage/freshness.ts';
-import { chooseGrain, daysText, minuteText, shownZone } from '../usage/report-range.ts';
+import { chooseGrain, daysText, findUserDays, minuteText, type ReportRange, shownZone } from '../usage/report-range.ts';
 import { pickSeries } from '../usage/sights.ts';
 import { dayMs } from '../verdicts/verdict.ts';
 import type { AllVerdicts, Verdicts } from '../verdicts/verdicts.ts';
@@ -220,7 +215,7 @@ function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to
   return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
 }
 
-/** Counts the users of the UTC days that the range touches, and of the complete days for the comparison. */
+/** Counts the users of the complete UTC days of the range, or with today: see `findUserDays`. */
 function* countUsers(
   store: UsageTables,
   task: OverviewTask,
@@ -231,10 +226,11 @@ function* countUsers(
   const { over, before, rest } = splitDays(task);
   const today = yield* environmentUsers(store, task.environment.number, rest, at);
   const against = { count: users.all.estimate(), ...daysText(over) };
-  const isComparable = before.to > before.from && earliest <= before.from * minutesPerDay;
+  const isWhole = against.count > 0;
+  const isComparable = isWhole && before.to > before.from && earliest <= before.from * minutesPerDay;
   today.all.merge(users.all);
   return {
-    users: { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },
+    users: isWhole ? against : { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },
     usersBefore: isComparable ? { count: usersBefore.all.estimate(), ...daysText(before), against } : null,
     days: [...users.byDay, ...today.byDay].map((count, index) => [(over.from + index) * 86_400, count]),
   };
@@ -404,7 +400,7 @@ function byChecks(a: OverviewFeature, b: OverviewFeature): number {
 
 export interface OverviewUsersTask {
   readonly environment: Environment;
-  readonly days: Days;
+  readonly range: ReportRange;
   readonly features: readonly string[];
 }
 
@@ -412,13 +408,14 @@ export interface OverviewUsersTask {
 export function* overviewUsersReport(
   store: UsageTables,
   unions: UserUnions,
-  { environment, days, features }: OverviewUsersTask,
+  { environment, range, features }: OverviewUsersTask,
 ): Reading<OverviewUsers> {
   const ordinals = new Map(features.map((feature) => [feature, [] as number[]]));
   yield* pickSeries(store, environment.number, (name, ordinal) => {
     if (name.length === 2) ordinals.get(name[0])?.push(ordinal);
   });
   const groups = features.map((feature) => ordinals.get(feature)!);
+  const days = yield* findUserDays(unions, environment.number, range);
   const users = yield* countUniqueUsers(unions, environment.number, days, groups);
   return {
     ...daysText(days),

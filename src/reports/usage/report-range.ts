@@ -3,7 +3,7 @@ import { daysFromHours, isTimeZone, unknownZone, userDays } from '../../contract
 import { Refusal } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
 import { type QueryOf, timeParameter } from '../../http/query-reader.ts';
-import type { Days } from '../../storage/aggregate/unique-users.ts';
+import type { Days, UserUnions } from '../../storage/aggregate/unique-users.ts';
 import {
   ceilToBucket,
   floorToBucket,
@@ -12,6 +12,8 @@ import {
   minutesPerDay,
   type Retention,
 } from '../../storage/lmdb/blocks.ts';
+import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
+import type { Reading } from '../../storage/lmdb/snapshot.ts';
 
 export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
 export type Step = keyof typeof stepMinutes;
@@ -21,6 +23,8 @@ export interface ReportRange {
   readonly from: number;
   readonly to: number;
   readonly step: Step;
+  /** The current UTC day, in days since the epoch. If absent, all days are complete. */
+  readonly today?: number;
   /** The days of a time zone. */
   readonly zoned?: ZonedRange;
 }
@@ -83,7 +87,8 @@ export function readReportRange(
   }
   // The range consists of whole buckets, so that a roll-up does not change the report.
   const horizons = horizonsAt(now, retention);
-  const whole = { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
+  const today = Math.floor(now / minuteMs / minutesPerDay);
+  const whole = { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step, today };
   return query.timeZone === undefined ? whole : { ...whole, zoned: createZonedRange(query.timeZone, whole, horizons) };
 }
 
@@ -98,9 +103,23 @@ function createZonedRange(timeZone: string, { from, to, step }: ReportRange, { h
   return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
 }
 
-/** Returns the UTC days whose users a report counts. */
-export function countedUserDays({ from, to, zoned }: ReportRange): Days {
-  return userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
+/** Returns the complete UTC days of a range, and the rest of its days: today, or at least one day. */
+export function splitUserDays({ from, to, zoned, today = Number.POSITIVE_INFINITY }: ReportRange) {
+  const touched = userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
+  const end = Math.max(touched.from + 1, Math.min(touched.to, today + 1));
+  const whole: Days = { from: touched.from, to: Math.max(touched.from, Math.min(end, today)) };
+  const rest: Days = { from: whole.to, to: end };
+  return { whole, rest };
+}
+
+/**
+ * Returns the days whose users a report counts: the complete days of the range. Today is included if no user was
+ * counted on them, as on the first day of an environment.
+ */
+export function* findUserDays(unions: UserUnions, environment: number, range: ReportRange): Reading<Days> {
+  const { whole, rest } = splitUserDays(range);
+  const users = (yield* unions.of(environment, whole, [environmentOrdinal])).get(environmentOrdinal)!;
+  return users.estimate() > 0 ? whole : { from: whole.from, to: rest.to };
 }
 
 /** Returns the time zone of the buckets of a report, if one was requested. */

@@ -11,7 +11,8 @@ import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import {
   bucketIn,
   chooseGrain,
-  countedUserDays,
+  daysText,
+  findUserDays,
   minuteText,
   PointBudget,
   type ReportRange,
@@ -52,7 +53,8 @@ export function* usageReport(
   yield* addUp(store, environment.number, range, totals, only);
   const features = [...totals];
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
-  const users = yield* countUniqueUsers(unions, environment.number, countedUserDays(range), groups);
+  const days = yield* findUserDays(unions, environment.number, range);
+  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
   return {
     environment: environment.name,
     from: minuteText(range.from),
@@ -60,6 +62,7 @@ export function* usageReport(
     step: range.step,
     ...shownZone(range),
     uniqueUsers: users.environment,
+    userDays: daysText(days),
     features: features
       .map(([feature, series], index) => describe(feature, series, users.groups[index] ?? 0, users))
       .filter(({ variants, uniqueUsers }) => variants.length > 0 || uniqueUsers > 0),

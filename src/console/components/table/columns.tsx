@@ -39,6 +39,17 @@ export function Program({ userAgent }: { readonly userAgent: string }) {
   return <span title={userAgent}>{programText(userAgent)}</span>;
 }
 
+/** UTC days on which users are counted, both included. The tooltip shows their times in another time zone. */
+export function UserDays({ from, to }: { readonly from: string; readonly to: string }) {
+  const isOver = to < new Date(now.value).toISOString().slice(0, 10);
+  return (
+    <span title={format.dayTimes(from, to)}>
+      {format.days(from, to)}
+      {isOver ? '' : ', so far'}
+    </span>
+  );
+}
+
 /** Shown instead of a count that the sources do not report. */
 export function NotReported({ sources }: { readonly sources: readonly string[] }) {
   return (
@@ -72,4 +83,9 @@ export function agoColumn<Name extends string>(
 
 export function countColumn<Name extends string>(name: Name, title: string): Column<Readonly<Record<Name, number>>> {
   return { key: name, title, number: true, value: (row) => row[name], cell: (row) => format.full(row[name]) };
+}
+
+/** Column of an estimated number of people. The caption or a text next to the table names the days. */
+export function peopleColumn<Name extends string>(name: Name, title: string): Column<Readonly<Record<Name, number>>> {
+  return { ...countColumn(name, title), cell: (row) => format.people(row[name]) };
 }

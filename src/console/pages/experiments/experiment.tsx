@@ -13,6 +13,7 @@ import { ConfirmButton } from '../../components/form/confirm.tsx';
 import { Field, Form } from '../../components/form/form.tsx';
 import { Help } from '../../components/help.tsx';
 import { sharesText } from '../../components/split.tsx';
+import { UserDays } from '../../components/table/columns.tsx';
 import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
@@ -108,7 +109,7 @@ function Figures({ experiment, result }: FiguresProps) {
         <Intervals metric={metric} base={base} variants={variants} />
         {from !== null && to !== null && (
           <p class="quiet">
-            {days} whole UTC days, {format.days(from, to)}.{' '}
+            {days} whole UTC days, <UserDays from={from} to={to} />.{' '}
             {method === 'always_valid' ? (
               <>
                 <Help to="semantics#experiments">Always-valid intervals</Help> hold however often you look.
@@ -302,7 +303,7 @@ function Intervals({ metric, base, variants }: IntervalsProps) {
             <tr>
               <th scope="col">Variant</th>
               <th scope="col" class="number">
-                Users ≈
+                Users
               </th>
               <th scope="col" class="number">
                 {metric} per check
@@ -317,7 +318,7 @@ function Intervals({ metric, base, variants }: IntervalsProps) {
             {variants.map((each) => (
               <tr key={each.variant}>
                 <th scope="row">{each.variant}</th>
-                <td class="number">{plain.format(each.users)}</td>
+                <td class="number">{format.people(each.users)}</td>
                 <td class="number">{valueText(metric, each.value)}</td>
                 <Difference metric={metric} base={base} reach={reach} variant={each} />
               </tr>

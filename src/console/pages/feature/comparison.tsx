@@ -2,12 +2,13 @@ import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { Comparison as ComparedFeature, ComparedVariant } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address/address.ts';
 import { allowOnly, useParameters } from '../../address/parameters.ts';
+import { boundsQuery } from '../../address/range.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { useRange } from '../../components/choices/range.tsx';
 import { Reason } from '../../components/failure.tsx';
 import { OptionList } from '../../components/form/filters.tsx';
-import { countColumn } from '../../components/table/columns.tsx';
+import { peopleColumn, UserDays } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 import { type FeaturePlace, featurePath } from './change.tsx';
@@ -27,11 +28,13 @@ export function Comparison({ place }: { readonly place: FeaturePlace }) {
   const { bounds, live } = useRange();
   useParameters(parameters);
   const event = events.find((each) => each === query['event']) ?? 'used';
+  const { from, to, timeZone } = boundsQuery(bounds);
   const path = withQuery(featurePath(place, 'comparison')!, {
     environment: place.environment,
     event,
-    from: new Date(bounds.from).toISOString(),
-    to: new Date(bounds.to).toISOString(),
+    from,
+    to,
+    timeZone,
     base: query['base'],
   });
   const { data, error } = usePoll<ComparedFeature>(path, live ? everyMs : undefined);
@@ -89,7 +92,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
       {variants.length > 1 && from !== null && to !== null && (
         <p class="quiet">
           All figures cover the {days} whole UTC days on which the compared variants were served,{' '}
-          {format.days(from, to)}. Variants are compared within each day, and returning users do not count as
+          <UserDays from={from} to={to} />. Variants are compared within each day, and returning users do not count as
           independent. All intervals together hold with a probability of 95 %.
         </p>
       )}
@@ -100,7 +103,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
 function createColumns({ base, event }: ComparedFeature): readonly Column<ComparedVariant>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
-    countColumn('users', 'Users ≈'),
+    peopleColumn('users', 'Users'),
     {
       key: 'rate',
       title: `${names[event]} per check`,

@@ -170,12 +170,7 @@ function TabContent({ place, feature, tab }: FeatureProps & { readonly tab: Flag
         <RolloutSection place={place} feature={feature} />
       </>
     );
-  if (tab === 'experiment')
-    return (
-      <>
-        <ExperimentSection place={place} detail={feature.data} />
-      </>
-    );
+  if (tab === 'experiment') return <ExperimentSection place={place} detail={feature.data} />;
   if (tab === 'senders')
     return (
       <>

@@ -1,6 +1,5 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { userDays } from '../../../contract/calendar.ts';
 import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address/address.ts';
@@ -14,7 +13,7 @@ import { Chart, Swatch } from '../../components/chart/chart.tsx';
 import { bucketAt, type ChartKind, createBuckets } from '../../components/chart/series.ts';
 import { useRange } from '../../components/choices/range.tsx';
 import { Reason } from '../../components/failure.tsx';
-import { countColumn, NotReported } from '../../components/table/columns.tsx';
+import { countColumn, NotReported, peopleColumn, UserDays } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 import type { FeaturePlace } from './change.tsx';
@@ -25,8 +24,6 @@ import { assignTones, createSeries, type Measure, measures, sortVariants } from 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
 const parameters = { show: allowOnly(measures), kind: allowOnly(kinds) };
 const none = {};
-
-const dayMs = 86_400_000;
 
 /** Pause between two requests. Usage is polled less often than the overview, because it is computed for each reader. */
 const liveMs = 5000;
@@ -139,23 +136,32 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
         csv={`${name}-variants`}
       />
       {checksOnly.length > 0 && <p class="quiet">{checksOnlyText(checksOnly)}</p>}
-      <p class="quiet">Shares of the checks. {usersText(report, usage)}</p>
+      <p class="quiet">
+        Shares of the checks. <UsersText report={report} usage={usage} />
+      </p>
     </div>
   );
 }
 
 /** Returns the column with the users of each variant. Shows dashes if no sender reports users. */
 function usersColumn(usage: FeatureUsage): Column<Variant> {
-  const column = countColumn('uniqueUsers', 'Users ≈');
+  const column = peopleColumn('uniqueUsers', 'Users');
   return usage.uniqueUsers > 0 ? column : { ...column, cell: () => '–' };
 }
 
-function usersText({ from, to, timeZone }: UsageReport, { uniqueUsers }: FeatureUsage): string {
-  const counted = userDays(Date.parse(from), Date.parse(to), timeZone);
-  const days = format.days(counted.from * dayMs, (counted.to - 1) * dayMs);
-  return uniqueUsers === 0
-    ? `No users were reported on the UTC days ${days}.`
-    : `The flag had ≈${format.full(uniqueUsers)} users (± 2 %) on the UTC days ${days}. A user of several variants counts once here, and once for each variant above.`;
+function UsersText({ report: { userDays }, usage: { uniqueUsers } }: Pick<FunnelProps, 'report' | 'usage'>) {
+  const days = userDays && (
+    <>
+      (<UserDays {...userDays} />)
+    </>
+  );
+  if (uniqueUsers === 0) return <>No users were counted {days}.</>;
+  return (
+    <>
+      Users of the flag: {format.people(uniqueUsers)} {days}. A user of several variants counts once here, and once for
+      each variant above.
+    </>
+  );
 }
 
 /** True if a figure is missing because no sender reports it. */

@@ -8,7 +8,7 @@ import { Split, splitWords } from '../../components/split.tsx';
 import { Ago, NotReported } from '../../components/table/columns.tsx';
 import type { Column } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
-import { type Change, computeChange, computeTrend, names, usersHead } from './figures.ts';
+import { type Change, computeChange, computeTrend, usersLabel } from './figures.ts';
 import { variantsText } from './rows.ts';
 import { explainState, getShownState, meantBy, stateText } from './states.ts';
 import { Trend, trendLine } from './trend.tsx';
@@ -72,13 +72,12 @@ function stateColumns({
   usersByFeature,
 }: Pick<ColumnOptions, 'overview' | 'usersByFeature'>): Column<OverviewFeature>[] {
   const meant = meantBy(overview.features);
-  const usersTitle = usersHead(overview);
   return [
     {
       key: 'users',
-      title: usersTitle,
+      title: usersLabel(overview),
       number: true,
-      width: usersTitle === names.users ? '5rem' : '9.5rem',
+      width: '9.5rem',
       value: ({ feature }) => usersByFeature.value.get(feature)?.users,
       cell: ({ feature }) => <Users users={usersByFeature.value.get(feature)?.users} />,
     },
@@ -232,7 +231,7 @@ function Users({ users }: { readonly users: number | undefined }) {
         …
       </span>
     );
-  return <span title={format.full(users)}>{users === 0 ? '–' : `≈${format.compact(users)}`}</span>;
+  return <span>{users === 0 ? '–' : format.people(users)}</span>;
 }
 
 function Variants({ row }: { readonly row: OverviewFeature }) {

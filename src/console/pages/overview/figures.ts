@@ -13,21 +13,9 @@ export const names: Readonly<Record<Figure, string>> = {
   refused: 'Refused',
 };
 
-const oneDayMs = 86_400_000;
-
-/** True if a range is at least as long as one of the days whose users it counts. */
-function isWholeDays({ from, to }: Pick<Overview, 'from' | 'to'>): boolean {
-  return Date.parse(to) - Date.parse(from) >= oneDayMs;
-}
-
-export function usersHead(overview: Overview): string {
-  return isWholeDays(overview) ? names.users : usersLabel(overview);
-}
-
-/** Returns the label of the number of users. They are counted by whole UTC days, so a shorter range names its day. */
-export function usersLabel({ from, to, at, users }: Overview): string {
-  if (isWholeDays({ from, to })) return 'Users, whole UTC days';
-  return users.from === at.slice(0, 10) ? 'Users today (UTC)' : `Users on ${format.days(users.from, users.to)} (UTC)`;
+/** Returns the label of a column of users, with the days on which they are counted. */
+export function usersLabel({ users }: Overview): string {
+  return `${names.users} (${format.days(users.from, users.to)})`;
 }
 
 /** True if the first UTC day whose users are counted has begun. In zones east of UTC, days begin earlier. */

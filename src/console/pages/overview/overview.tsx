@@ -20,6 +20,7 @@ import { type ChosenRange, RangePicker, useRange } from '../../components/choice
 import { SavedViews } from '../../components/choices/saved-views.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { HealthLine } from '../../components/health.tsx';
+import { UserDays } from '../../components/table/columns.tsx';
 import { useTitle } from '../../components/title.ts';
 import { format } from '../../text/format.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
@@ -34,7 +35,6 @@ import {
   isFigure,
   isUnknown,
   names,
-  usersLabel,
 } from './figures.ts';
 import { isState, states } from './states.ts';
 
@@ -189,7 +189,7 @@ function Tiles({ overview, against, shown, onShow }: TilesProps) {
           aria-pressed={figure === shown}
           onClick={() => onShow(figure)}
         >
-          <span class="quiet">{figure === 'users' ? usersLabel(overview) : names[figure]}</span>
+          <span class="quiet">{names[figure]}</span>
           <Total overview={overview} figure={figure} words={against} />
         </button>
       ))}
@@ -218,15 +218,17 @@ function Total({ overview, figure, words }: FigureProps) {
       </span>
     );
   const change = against === undefined ? undefined : computeChange(against, before);
-  const { from, to } = overview.users;
   return (
     <span class="overview-tile-line">
       <span class="overview-tile-value" title={format.full(value)}>
-        {figure === 'users' && value > 0 ? '≈' : ''}
-        {format.compact(value)}
+        {figure === 'users' ? format.people(value) : format.compact(value)}
       </span>
       {/* Users are counted by day, because a sum over hours would count many of them twice. */}
-      {figure === 'users' && <span class="overview-tile-note">{format.days(from, to)}</span>}
+      {figure === 'users' && (
+        <span class="overview-tile-note">
+          (<UserDays {...overview.users} />)
+        </span>
+      )}
       {change !== undefined && (
         <span class="overview-tile-note" title={spansText(overview, figure)}>
           <span aria-hidden="true">{arrows[change.direction][0]} </span>

@@ -57,6 +57,10 @@ interface HealthRule {
   readonly one: string;
   /** Text of the finding for several subjects; their number precedes it. */
   readonly many: string;
+  /** Sentences for one subject and for several subjects. `{}` is the names. */
+  readonly sentences: readonly [one: string, many: string];
+  /** Label of the link to the page that resolves the finding. */
+  readonly action: string;
   /** Condition of the rule, in Markdown. */
   readonly when: string;
   /** Webhook event for the same fact. If there is no event, it is `null`, and `without` states why. */
@@ -72,6 +76,8 @@ export const healthRules = {
     severity: 'urgent',
     one: 'key leaked',
     many: 'keys leaked',
+    sentences: ['Key {} was sent by a browser{times}', 'Keys {} were sent by browsers{times}'],
+    action: 'Replace key',
     when: 'A packet contained a Backend key of the application, so the key is in a browser or an app. The finding lasts until the key is deleted.',
     event: 'key.leaked',
     alert: { name: 'FlagmeterKeyLeaked', expr: 'flagmeter_leaked_keys > 0' },
@@ -80,7 +86,9 @@ export const healthRules = {
     severity: 'warning',
     one: '1 sender refused',
     many: 'senders refused',
-    when: `At least ${refusing.least} messages of an environment were refused for one reason in ${hours(refusing.countedMs)} hours, the last of them within ${hours(refusing.quietMs) === 1 ? 'an hour' : `${hours(refusing.quietMs)} hours`}.`,
+    sentences: ['{} was refused{times}', '{} were refused{times}'],
+    action: 'Show cause',
+    when: `At least ${refusing.least} messages of an environment were refused for one reason in ${hours(refusing.countedMs)} hours, the last of them within ${hours(refusing.quietMs)} hour. Or all messages of a sender were refused in ${hours(silentMs)} hours, however few. Messages with a leaked key are not counted.`,
     event: 'ingest.refusing',
     alert: {
       name: 'FlagmeterSendersRefused',
@@ -91,7 +99,9 @@ export const healthRules = {
     severity: 'warning',
     one: 'nothing received',
     many: 'environments without data',
-    when: `The environment has not received data for ${hours(silentMs)} hours, or never received any.`,
+    sentences: ['{} no longer receives data', '{} no longer receive data'],
+    action: 'Check senders',
+    when: `The environment has received data, but none for ${hours(silentMs)} hours.`,
     event: null,
     alert: null,
     without:
@@ -101,6 +111,8 @@ export const healthRules = {
     severity: 'warning',
     one: 'counts of other nodes missing',
     many: 'counts of other nodes missing',
+    sentences: ['Counts of other nodes are missing', 'Counts of other nodes are missing'],
+    action: 'Show nodes',
     when: `On several machines: reports are more than ${behindMs / 60_000} minutes behind, so the figures of the page are incomplete.`,
     event: null,
     alert: {
@@ -113,6 +125,8 @@ export const healthRules = {
     severity: 'warning',
     one: '1 split is off',
     many: 'splits are off',
+    sentences: ['The users of {} are not split as intended', 'The users of {} are not split as intended'],
+    action: 'Check split',
     when: 'The users of a flag are not split as intended by its declaration or its rollout plan: see [semantics.md](semantics.md#intended-and-actual-split).',
     event: null,
     alert: null,
@@ -122,6 +136,8 @@ export const healthRules = {
     severity: 'warning',
     one: '1 archived flag still checked',
     many: 'archived flags still checked',
+    sentences: ['Archived flag {} is still checked', '{count} archived flags are still checked: {}'],
+    action: 'Show flags',
     when: 'The [verdict](semantics.md#the-verdict) on a flag is `archived_but_asked`.',
     event: 'flag.verdict_changed',
     alert: null,
@@ -131,6 +147,8 @@ export const healthRules = {
     severity: 'warning',
     one: '1 API key expires soon',
     many: 'API keys expire soon',
+    sentences: ['API key {} expires soon', 'API keys {} expire soon'],
+    action: 'Rotate secret',
     when: `An API key of the team expires within ${Math.max(...expiryDays)} days. Only Admins of the team see this finding.`,
     event: 'api-key.expiring',
     alert: { name: 'FlagmeterApiKeysExpire', expr: 'flagmeter_api_keys_expiring > 0' },
@@ -139,15 +157,30 @@ export const healthRules = {
     severity: 'info',
     one: '1 experiment has finished',
     many: 'experiments have finished',
+    sentences: ['Experiment {} has finished', 'Experiments {} have finished'],
+    action: 'Read result',
     when: `An experiment has finished as planned in the last ${doneMs / 86_400_000} days, and its result is final.`,
     event: 'experiment.finished',
     alert: null,
     without: `No alert: ${inCode}.`,
   },
+  not_set_up: {
+    severity: 'info',
+    one: 'set up',
+    many: 'environments to set up',
+    sentences: ['No data received yet', 'No data received yet'],
+    action: 'Set up',
+    when: 'The application or the selected environment has never received data.',
+    event: null,
+    alert: null,
+    without: 'No event and no alert: the team has not connected a sender yet.',
+  },
   flags_can_go: {
     severity: 'info',
     one: '1 flag can be removed',
     many: 'flags can be removed',
+    sentences: ['Flag {} can be removed', '{count} flags can be removed: {}'],
+    action: 'Remove flags',
     when: `The verdict on a flag is ${removableKinds.map((kind) => `\`${kind}\``).join(' or ')}, and the flag is not archived. An undeclared flag must be \`safe_to_remove\`.`,
     event: 'flag.verdict_changed',
     alert: null,
@@ -157,6 +190,8 @@ export const healthRules = {
     severity: 'info',
     one: '1 flag undeclared',
     many: 'flags undeclared',
+    sentences: ['Flag {} is undeclared', '{count} flags are undeclared: {}'],
+    action: 'Declare flags',
     when: 'The team declares its flags, and a flag was seen that is not declared. Its name might be misspelt.',
     event: null,
     alert: null,
@@ -172,10 +207,29 @@ export function healthRule(kind: HealthKind): HealthRule {
   return healthRules[kind];
 }
 
-/** Describes a finding in a few words, such as `3 senders refused`. */
-export function healthText(kind: HealthKind, count: number): string {
+/** Describes a finding in a few words, such as `3 senders refused`. @param cause added after a colon */
+export function healthText(kind: HealthKind, count: number, cause?: string): string {
   const { one, many } = healthRules[kind];
-  return count === 1 ? one : `${count} ${many}`;
+  return `${count === 1 ? one : `${count} ${many}`}${cause === undefined ? '' : `: ${cause}`}`;
+}
+
+/** The facts of a finding that its sentence contains. */
+interface SentenceFacts {
+  readonly count: number;
+  readonly names: readonly string[];
+  readonly messages?: number | undefined;
+  readonly cause?: string | undefined;
+}
+
+/** Describes a finding in a sentence without a full stop, such as `Key web was sent by a browser 3 times`. */
+export function healthSentence(kind: HealthKind, { count, names, messages, cause }: SentenceFacts): string {
+  const more = count > names.length ? [`${count - names.length} more`] : [];
+  const subjects = new Intl.ListFormat('en-GB').format([...names, ...more]);
+  const times = messages === undefined ? '' : messages === 1 ? ' once' : ` ${messages.toLocaleString('en-GB')} times`;
+  const text = healthRules[kind].sentences[count === 1 ? 0 : 1]
+    .replace('{times}', times)
+    .replace('{count}', String(count));
+  return text.replace('{}', () => subjects) + (cause === undefined ? '' : `: ${cause}`);
 }
 
 function hours(ms: number): number {

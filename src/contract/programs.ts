@@ -1,3 +1,5 @@
+import { surplusName } from './names.ts';
+
 /** A program that sends requests, from its `User-Agent`. */
 export interface Program {
   readonly name: string;
@@ -48,6 +50,12 @@ export function parseProgram(userAgent: string): Program {
 export function programText(userAgent: string): string {
   const { name, version } = parseProgram(userAgent);
   return version === undefined ? name : `${name} ${version}`;
+}
+
+/** Returns the name of the program that sent a message, or the name that the sender gave itself. */
+export function senderProgram(userAgent: string | null, instance: string | null): string {
+  if (userAgent === surplusName) return 'Other senders';
+  return userAgent === null ? (instance ?? 'A sender without a name') : parseProgram(userAgent).name;
 }
 
 /** True if a recorded sender is a browser. Other senders are programs of a team. */

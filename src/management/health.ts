@@ -2,12 +2,14 @@ import { expiringKeys } from '../accounts/api-keys.ts';
 import { listLeakedKeys } from '../accounts/application-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { listExperiments } from '../accounts/experiments.ts';
+import { findOwners } from '../accounts/owners.ts';
 import {
   behindMs,
   doneMs,
   type HealthKind,
   healthKinds,
   healthRules,
+  healthSentence,
   healthText,
   silentMs,
 } from '../contract/health.ts';
@@ -18,7 +20,7 @@ import { ok } from '../http/responses.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { DataFindings, FeatureFindingKind, FeatureFindings } from '../reports/verdicts/findings.ts';
 import { timeText } from '../runtime/rfc3339.ts';
-import type { ApiKey, Application, ApplicationKey } from '../storage/lmdb/records.ts';
+import type { ApiKey, Application, ApplicationKey, Experiment, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment } from './environments.ts';
@@ -63,11 +65,15 @@ export const health: Group = {
 
 /** Findings in the account records of an application. */
 interface AccountFindings {
-  readonly leaked: readonly Pick<ApplicationKey, 'id' | 'name' | 'prefix'>[];
+  readonly leaked: readonly (Pick<ApplicationKey, 'id' | 'name' | 'prefix' | 'leakedAt'> & {
+    readonly refused: KeyRefusals | undefined;
+  })[];
   /** Expiring API keys of the team; empty if the caller may not see them. */
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
   /** Experiments that have finished recently. */
-  readonly done: readonly { readonly id: string; readonly name: string; readonly environment: string | null }[];
+  readonly done: readonly (Pick<Experiment, 'id' | 'name'> & { readonly environment: string | null; at: number })[];
+  /** Returns the names of a flag's owners; without a name, the name of the team. */
+  ownersOf(feature?: string): readonly string[];
 }
 
 export interface Facts extends AccountFindings {
@@ -86,22 +92,29 @@ export function accountFindings(directory: Directory, application: Application, 
   const { id, teamId } = application;
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
   return {
-    leaked: listLeakedKeys(directory, id),
+    leaked: listLeakedKeys(directory, id).map((key) => ({
+      ...key,
+      leakedAt: directory.leakedAt(key),
+      refused: directory.countRefusals(key),
+    })),
     done: recentlyDone(directory, application),
     expiring: isTheirs ? expiringKeys(directory).filter((apiKey) => apiKey.teamId === teamId) : [],
+    ownersOf: (feature) =>
+      feature === undefined
+        ? [directory.teams.get(teamId)?.name ?? '']
+        : findOwners(directory, application, feature, directory.getFeatures(id).get(feature)).owners.map(
+            ({ name }) => name,
+          ),
   };
 }
 
 function recentlyDone(directory: Directory, { id, environments }: Application): AccountFindings['done'] {
   const now = directory.clock.now();
-  return listExperiments(directory, id)
-    .map(({ experiment }) => experiment)
-    .filter(({ stopped, result }) => !stopped && result !== undefined && now - result.at < doneMs)
-    .map(({ id, name, environment }) => ({
-      id,
-      name,
-      environment: environments.find(({ number }) => number === environment)?.name ?? null,
-    }));
+  return listExperiments(directory, id).flatMap(({ experiment: { stopped, result, id, name, environment } }) => {
+    if (stopped || result === undefined || now - result.at >= doneMs) return [];
+    const place = environments.find(({ number }) => number === environment)?.name ?? null;
+    return [{ id, name, environment: place, at: result.at }];
+  });
 }
 
 /** Computes the health of an application or environment. */
@@ -124,44 +137,80 @@ interface HealthFinding {
   readonly subjects: readonly HealthSubject[];
   /** The environment of the linked page. */
   readonly environment: string | null;
+  /** Code of the refusals. */
+  readonly code?: string;
+  readonly messages?: number | undefined;
+  /** Unix ms; `null` if unknown. */
+  readonly since?: number | null | undefined;
+  /** More parameters of the linked page. */
+  readonly query?: Readonly<Record<string, string>>;
 }
 
 type Finder = (facts: Facts) => HealthFinding[];
 
 const finderByKind: Readonly<Record<HealthKind, Finder>> = {
-  key_leaked: ({ leaked }) => listed(leaked, ({ id, name, prefix }) => ({ type: 'key', id, name: name || prefix })),
-  senders_refused(facts) {
-    const refused = facts.data.refused.filter(({ environment }) => isIn(facts, environment));
-    const senders = [...new Set(refused.flatMap((each) => each.senders))];
-    const named = refused.find(({ environment }) => environment !== null)?.environment;
-    return listed(senders, (name) => ({ type: 'sender', id: null, name }), named ?? shownIn(facts));
-  },
-  nothing_received(facts) {
-    const { now } = facts;
-    const places = placesIn(facts);
-    const isNew = places.every(({ lastReceivedAt }) => lastReceivedAt === null);
-    const silent = places.filter(({ lastReceivedAt }) =>
-      lastReceivedAt === null ? isNew : now - lastReceivedAt >= silentMs,
-    );
-    const subject = ({ name }: { readonly name: string }) => ({ type: 'environment', id: name, name }) as const;
-    return listed(isNew ? silent.slice(0, 1) : silent, subject, silent[0]?.name ?? null);
-  },
+  key_leaked: ({ leaked }) =>
+    leaked.map(({ id, name, prefix, leakedAt, refused }) => ({
+      ...one('key', name || prefix, null, id),
+      since: leakedAt,
+      messages: refused?.reasons['unknown_key'],
+    })),
+  senders_refused: (facts) =>
+    facts.data.refused
+      .filter(({ environment }) => isIn(facts, environment))
+      .flatMap(({ environment, code, count: messages, since, senders, all }) => {
+        const query = { outcome: 'refused', reason: code, range: '24h' };
+        const place = environment ?? shownIn(facts);
+        const rest = { environment: place, code, messages, since };
+        const found = listed(senders, (name) => ({ type: 'sender', id: null, name }), place);
+        return found.map((each) => ({
+          ...each,
+          ...rest,
+          query: all || each.count > 1 ? query : { ...query, sender: senders[0]! },
+        }));
+      }),
+  nothing_received: (facts) =>
+    placesIn(facts)
+      .filter(({ lastReceivedAt: last }) => last !== null && facts.now - last >= silentMs)
+      .map(({ name, lastReceivedAt: since }) => ({ ...one('environment', name, name), since })),
   data_behind: ({ completeThrough, now }) =>
     completeThrough !== undefined && now - completeThrough > behindMs
-      ? [{ count: 1, subjects: [], environment: null }]
+      ? [{ count: 1, subjects: [], environment: null, since: completeThrough }]
       : [],
-  split_mismatch: createFeatureFinder('split_mismatch'),
+  split_mismatch: (facts) =>
+    placesIn(facts).flatMap((place) =>
+      place.found.split_mismatch.names.map((flag) => ({ ...one('feature', flag, place.name), query: { name: flag } })),
+    ),
   archived_but_asked: createFeatureFinder('archived_but_asked'),
   api_key_expiring: ({ expiring }) =>
     listed(expiring, ({ clientId, name }) => ({ type: 'apiKey', id: clientId, name })),
-  experiment_done(facts) {
-    const done = facts.done.filter(({ environment }) => isIn(facts, environment));
-    return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
+  experiment_done: (facts) =>
+    facts.done
+      .filter(({ environment }) => isIn(facts, environment))
+      .map(({ id, name, environment, at }) => ({
+        ...one('experiment', name, environment, id),
+        query: { id },
+        since: at,
+      })),
+  not_set_up(facts) {
+    const [first, ...others] = placesIn(facts);
+    const isNew = [first, ...others].every((place) => place?.lastReceivedAt === null);
+    return first === undefined || !isNew ? [] : [one('environment', first.name, first.name)];
   },
   // The page that lists these features covers all environments, so the finding does, too.
   flags_can_go: createFeatureFinder('flags_can_go', ({ data }) => data.all),
-  undeclared: createFeatureFinder('undeclared'),
+  undeclared: (facts) =>
+    createFeatureFinder('undeclared')(facts).map((found) =>
+      facts.only === undefined && facts.data.environments.length > 1
+        ? { ...found, query: { by: 'environment' } }
+        : found,
+    ),
 };
+
+/** Returns a finding with one subject. */
+function one(type: HealthSubject['type'], name: string, environment: string | null, id = name): HealthFinding {
+  return { count: 1, subjects: [{ type, id, name }], environment };
+}
 
 function listed<Thing>(
   things: readonly Thing[],
@@ -200,12 +249,27 @@ function shownIn({ only, data, application }: Facts): string | null {
   return only ?? busiest?.name ?? application.environments[0]?.name ?? null;
 }
 
-function createItem(kind: HealthKind, { application }: Facts, found: HealthFinding): HealthItem {
-  const { count, subjects, environment } = found;
-  const link = consolePath(pages[kind](application, found));
-  const { severity } = healthRules[kind];
-  const text = healthText(kind, count);
-  return { kind, severity, count, text, environment, subjects: [...subjects], link };
+function createItem(kind: HealthKind, { application, ownersOf }: Facts, found: HealthFinding): HealthItem {
+  const { count, subjects, environment, code, messages, since } = found;
+  const { severity, action } = healthRules[kind];
+  const cause = code?.replaceAll('_', ' ');
+  const names = subjects.map(({ name }) => name);
+  const flags = subjects.filter(({ type }) => type === 'feature');
+  const owners = flags.length === 0 ? ownersOf() : flags.flatMap(({ name }) => ownersOf(name));
+  return {
+    kind,
+    severity,
+    count,
+    text: healthText(kind, count, cause),
+    environment,
+    subjects: [...subjects],
+    link: consolePath(pages[kind](application, found)),
+    sentence: healthSentence(kind, { count, names, messages, cause }),
+    action,
+    owners: [...new Set(owners)],
+    ...(since != null && { since: timeText(since) }),
+    ...(messages !== undefined && { messages }),
+  };
 }
 
 type PageOf = (application: Facts['application'], found: HealthFinding) => ConsolePage;
@@ -216,18 +280,21 @@ const pages: Readonly<Record<HealthKind, PageOf>> = {
     path: ['settings', 'application'],
     query: { app: id, ...(first?.id && { key: first.id }) },
   }),
-  senders_refused: within('ingest', { outcome: 'refused' }),
+  senders_refused: within('ingest'),
   nothing_received: within('connect'),
   data_behind: () => ({ path: [] }),
-  split_mismatch: (application, found) => within('flag', { name: found.subjects[0]?.name ?? '' })(application, found),
+  split_mismatch: within('flag'),
   archived_but_asked: within('flags', { state: 'archived_but_asked' }),
-  api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
-  experiment_done: within('experiments'),
+  api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId, tab: 'api-keys' } }),
+  experiment_done: within('experiment'),
+  not_set_up: within('connect'),
   flags_can_go: within('cleanup'),
   undeclared: within('flags', { state: 'undeclared' }),
 };
 
 function within(page: string, query: ConsolePage['query'] = {}): PageOf {
-  return ({ id }, { environment }) =>
-    environment === null ? { path: ['apps', id] } : { path: ['apps', id, environment, page], query };
+  return ({ id }, { environment, query: more }) =>
+    environment === null
+      ? { path: ['apps', id] }
+      : { path: ['apps', id, environment, page], query: { ...query, ...more } };
 }

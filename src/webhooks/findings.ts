@@ -65,8 +65,6 @@ export interface RefusedMessages {
   readonly status: number;
   readonly count: number;
   readonly lastAt: number;
-  /** The instances or programs that sent the messages. */
-  readonly senders: ReadonlySet<string>;
 }
 
 /** Flags that can be removed, safest first. */

@@ -39,8 +39,11 @@ describe('the home page', () => {
   test('the home page lists what needs attention and all applications, in light and dark mode', async () => {
     const { page, complaints } = await console.visit('/');
     const findings = page.getByRole('region', { name: 'What needs attention' }).getByRole('listitem');
-    await findings.filter({ hasText: 'nothing received' }).waitFor();
-    expect(await findings.first().innerText()).toMatch(/urgent\s+key leaked\s+Shop\s+Billing/);
+    await findings.filter({ hasText: /No data received yet\s*Blog · Production.*Set up/ }).waitFor();
+    expect(await findings.first().innerText()).toMatch(
+      /urgent\s+Key Billing was sent by a browser once\s+Shop · Owner: .* · since .*\s+Replace key/,
+    );
+    expect(await page.getByRole('row', { name: /^Blog/ }).innerText()).toMatch(/set up/);
     const row = page.getByRole('row', { name: /^Shop/ });
     expect(await row.getByRole('link', { name: 'Production' }).getAttribute('href')).toBe(
       `/apps/${shop}/Production/flags`,
@@ -52,14 +55,14 @@ describe('the home page', () => {
 
   test('a finding on the home page links to the leaked key', async () => {
     const { page } = await console.visit('/');
-    await page.getByRole('link', { name: 'key leaked' }).click();
+    await page.getByRole('link', { name: 'Replace key' }).click();
     await page.waitForURL(/\/settings\/application\?app=.*key=key_/);
     await page.getByRole('row', { name: /Billing/ }).waitFor();
   });
 
   test('the home page fits the screen of a phone', async () => {
     const { page } = await console.visit('/', phone);
-    await page.getByRole('link', { name: 'key leaked' }).waitFor();
+    await page.getByRole('link', { name: 'Replace key' }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await axeFaults(page)).toEqual([]);
     const table = page.getByRole('region', { name: 'Applications' });
@@ -67,13 +70,13 @@ describe('the home page', () => {
   });
 });
 
-test('the list of flags begins with what needs attention, and a silent environment is not shown as healthy', async () => {
+test('the list of flags begins with what needs attention, and an environment without data is not shown as healthy', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d`);
   const line = page.getByRole('region', { name: 'What needs attention' });
   await line.getByText('1 urgent:').waitFor();
   expect(await line.getByRole('link', { name: 'key leaked' }).getAttribute('href')).toContain(`app=${shop}&key=`);
   await page.goto(`${console.origin}/apps/${blog}/Production/flags`);
-  await page.getByRole('link', { name: 'nothing received' }).waitFor();
+  await page.getByRole('link', { name: 'set up', exact: true }).waitFor();
   expect(await page.locator('.health-ok').count()).toBe(0);
 });
 

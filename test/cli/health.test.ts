@@ -32,16 +32,14 @@ async function leak() {
 describe('health', () => {
   it('health exits with code 0 if nothing is urgent', async () => {
     const { out, failure } = await run('--app Here --environment Production');
-    expect(out).toMatch(
-      /^SEVERITY +FINDING +ENVIRONMENT +SUBJECTS\nwarning +nothing received +Production +Production\n$/,
-    );
+    expect(out).toMatch(/^SEVERITY +FINDING +ENVIRONMENT +SUBJECTS\ninfo +set up +Production +Production\n$/);
     expect(failure).toBeUndefined();
   });
 
   it('health lists the most urgent findings first, and exits with code 8', async () => {
     await leak();
     const { out, failure } = await run('--app Here');
-    expect(out).toMatch(/\nurgent +key leaked +- +Billing\nwarning +/);
+    expect(out).toMatch(/\nurgent +key leaked +- +Billing\ninfo +/);
     expect(failure).toEqual({ message: 'There is 1 urgent finding', exitCode: 8 });
   });
 

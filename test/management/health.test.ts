@@ -35,11 +35,20 @@ async function openShop() {
       clock.advance(20_000);
       return (await ask('GET', `${path}/health${query}`, 200)) as Health;
     },
-    async send(f: object, { key = frontend, environment = 'Production', u = '' } = {}): Promise<number> {
+    async send(
+      f: object,
+      {
+        key = frontend,
+        environment = 'Production',
+        u = '',
+        userAgent = 'web/2.1',
+        origin = 'https://shop.example',
+      } = {},
+    ): Promise<number> {
       return postJson(
         `http://${service.http}/api/frontend/telemetry`,
         { k: key, e: environment, f, ...(u && { u }) },
-        { origin: 'https://shop.example', 'user-agent': 'web/2.1' },
+        { origin, 'user-agent': userAgent },
       );
     },
   };
@@ -50,16 +59,16 @@ const listKinds = ({ items }: Health) => items.map(({ kind, count }) => `${kind}
 test('an environment is healthy only once it receives data', async () => {
   const { id, health, send } = await openShop();
   const before = await health();
-  expect(before).toMatchObject({ status: 'warning', lastReceivedAt: null, flags: 0 });
+  expect(before).toMatchObject({ status: 'info', lastReceivedAt: null, flags: 0 });
   expect(before.items).toMatchObject([
-    { kind: 'nothing_received', text: 'nothing received', link: `/apps/${id}/Production/connect` },
+    { kind: 'not_set_up', text: 'set up', action: 'Set up', link: `/apps/${id}/Production/connect` },
   ]);
   expect(await send({ checkout: { on: [1], off: [1] } })).toBe(202);
   clock.advance(20_000);
   expect(await health()).toMatchObject({ status: 'ok', flags: 1, items: [] });
   // At first, an environment without data affects only its own health, not the health of the application.
   expect(await health('')).toMatchObject({ environment: null, status: 'ok' });
-  expect(listKinds(await health('?environment=Staging'))).toEqual(['nothing_received 1']);
+  expect(listKinds(await health('?environment=Staging'))).toEqual(['not_set_up 1']);
   clock.advance(silentMs);
   expect(listKinds(await health(''))).toEqual(['nothing_received 1']);
 });
@@ -77,7 +86,11 @@ test('a leaked key is an urgent finding with a link until the key is deleted', a
     text: 'key leaked',
     subjects: [{ type: 'key', id: backend.id }],
     link: `/settings/application?app=${id}&key=${backend.id}`,
+    sentence: 'Key Backend was sent by a browser once',
+    action: 'Replace key',
   });
+  // The refusals of a leaked key are no second finding, even if the sender is refused entirely.
+  expect(listKinds(await health())).toEqual(['key_leaked 1']);
   await ask('DELETE', `${path}/keys/${backend.id}`, 204);
   expect(listKinds(await health())).not.toContain('key_leaked 1');
 });
@@ -100,12 +113,40 @@ test('ten refusals of a sender are a finding until an hour passes without refusa
   expect(item).toMatchObject({
     kind: 'senders_refused',
     count: 1,
-    text: '1 sender refused',
+    text: '1 sender refused: unknown environment',
+    sentence: 'web was refused 10 times: unknown environment',
+    messages: refusing.least,
     subjects: [{ type: 'sender', id: null, name: 'web' }],
-    link: `/apps/${id}/Production/ingest?outcome=refused`,
+    link: `/apps/${id}/Production/ingest?outcome=refused&reason=unknown_environment&range=24h`,
   });
   clock.advance(refusing.quietMs);
   expect(listKinds(await health())).toEqual([]);
+});
+
+test('a sender is a finding for each cause if all of its messages are refused, however few', async () => {
+  const { health, send, id } = await openShop();
+  await send({ checkout: { on: [1], off: [1] } });
+  const cron = { userAgent: 'cron/1.0' };
+  expect(await send({ checkout: { on: [1] } }, { ...cron, environment: 'Prod' })).toBe(404);
+  expect(await send({ checkout: { on: [1] } }, { ...cron, origin: '' })).toBe(403);
+  expect(await send({ checkout: { on: [1] } }, { environment: 'Prod' })).toBe(404); // web/2.1 also sends correctly.
+  const items = await vi.waitFor(async () => {
+    const { items } = await health();
+    expect(items).toHaveLength(2);
+    return items;
+  });
+  const link = `/apps/${id}/Production/ingest?outcome=refused&reason=`;
+  expect(items.map(({ sentence }) => sentence).sort()).toEqual([
+    'cron was refused once: origin missing',
+    'cron was refused once: unknown environment',
+  ]);
+  expect(items.map(({ link }) => link).sort()).toEqual([
+    `${link}origin_missing&range=24h`,
+    `${link}unknown_environment&range=24h&sender=cron`,
+  ]);
+  clock.advance(refusing.quietMs);
+  await send({ checkout: { on: [1] } }, cron);
+  await vi.waitFor(async () => expect(await health()).toMatchObject({ items: [] }));
 });
 
 test('the health counts flags by verdict, and a declaration takes effect immediately', async () => {
@@ -118,6 +159,9 @@ test('the health counts flags by verdict, and a declaration takes effect immedia
   await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] } });
   clock.advance(20_000);
   expect(listKinds(await health())).toEqual(['flags_can_go 1', 'undeclared 2']);
+  // The flags of all environments are on the page that compares the environments.
+  const everywhere = (await health('')).items.find(({ kind }) => kind === 'undeclared');
+  expect(everywhere!.link).toBe(`/apps/${id}/Production/flags?state=undeclared&by=environment`);
   for (const environment of ['Production', 'Staging']) {
     const { items } = await health(`?environment=${environment}`);
     const { count, link } = items.find(({ kind }) => kind === 'flags_can_go')!;
@@ -181,7 +225,7 @@ test('a finished experiment is reported for a week, and a stopped experiment is 
   expect(itemsIn()).toEqual([]);
   await finishExperiment(directory, id, met, exampleFigures);
   const { name } = environments[0]!;
-  expect(itemsIn(name)).toEqual([
+  expect(itemsIn(name)).toMatchObject([
     {
       kind: 'experiment_done',
       severity: 'info',
@@ -189,7 +233,10 @@ test('a finished experiment is reported for a week, and a stopped experiment is 
       text: '1 experiment has finished',
       subjects: [{ type: 'experiment', id: met.experiment.id, name: 'checkout' }],
       environment: name,
-      link: `/apps/${id}/${name}/experiments`,
+      link: `/apps/${id}/${name}/experiment?id=${met.experiment.id}`,
+      sentence: 'Experiment checkout has finished',
+      owners: ['Team'],
+      since: new Date(clock.now()).toISOString(),
     },
   ]);
   expect(itemsIn('Another')).toEqual([]);
@@ -221,9 +268,23 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   only: fc.option(environment, { nil: undefined }),
   now: fc.constant(now),
   completeThrough: fc.option(fc.integer({ min: now - 200_000, max: now }), { nil: undefined }),
-  leaked: fc.array(fc.record({ id: fc.string(), name: fc.string(), prefix: fc.string() })),
+  ownersOf: fc.constant(() => []),
+  leaked: fc.array(
+    fc.record({
+      id: fc.string(),
+      name: fc.string(),
+      prefix: fc.string(),
+      leakedAt: fc.constant(now),
+      refused: fc.constant(undefined),
+    }),
+  ),
   done: fc.array(
-    fc.record({ id: fc.constant('1'), name: fc.string(), environment: fc.constantFrom('Production', null) }),
+    fc.record({
+      id: fc.constant('1'),
+      name: fc.string(),
+      environment: fc.constantFrom('Production', null),
+      at: fc.constant(now),
+    }),
     { maxLength: 9 },
   ),
   expiring: fc.array(fc.record({ clientId: fc.string(), name: fc.string() })),
@@ -241,22 +302,23 @@ const facts: fc.Arbitrary<Facts> = fc.record({
       fc.record({
         environment: fc.option(environment),
         code: fc.string(),
-        lastAt: fc.constant(now),
+        count: fc.nat(99),
+        since: fc.option(fc.constant(now), { nil: undefined }),
         senders: fc.array(fc.string(), { minLength: 1 }),
+        all: fc.boolean(),
       }),
     ),
   }),
 });
 
-test('findings have one item per kind, positive counts and the order of severity, which determines the status', () => {
+test('findings have positive counts and the order of their kinds and severities, which determine the status', () => {
   fc.assert(
     fc.property(facts, (each) => {
       const { status, items } = computeHealth(each);
       const ranks = items.map(({ severity }) => severities.indexOf(severity));
       expect(ranks).toEqual([...ranks].sort());
-      expect(items.map(({ kind }) => kind)).toEqual(
-        healthKinds.filter((kind) => items.some((item) => item.kind === kind)),
-      );
+      const places = items.map(({ kind }) => healthKinds.indexOf(kind));
+      expect(places).toEqual([...places].sort((a, b) => a - b));
       expect(status).toBe(items[0]?.severity ?? 'ok');
       for (const { kind, severity, count, subjects, link } of items) {
         expect(count).toBeGreaterThan(0);

@@ -82,11 +82,11 @@ const blocks: Readonly<Record<SkeletonKind, readonly string[]>> = {
   lines: Array<string>(4).fill('line'),
 };
 
-export function Skeleton({ kind }: { readonly kind: SkeletonKind }) {
+export function Skeleton({ kind, label = 'Loading …' }: { readonly kind: SkeletonKind; readonly label?: string }) {
   return (
     <div class="skeleton" aria-busy="true">
       <p class="hidden" role="status">
-        Loading …
+        {label}
       </p>
       {blocks[kind].map((block, index) => (
         <div key={index} class={`skeleton-${block}`} aria-hidden="true" />

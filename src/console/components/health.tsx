@@ -16,7 +16,7 @@ const everyMs = 15_000;
 export function HealthLine({ application, environment }: InEnvironment) {
   const path = withQuery(resource('applications', application, 'health'), { environment });
   const { data, error } = usePoll<Health>(path, everyMs);
-  useAnnouncedItems(data?.items, ({ kind }) => kind);
+  useAnnouncedItems(data?.items, getFindingKey);
   if (data === undefined)
     return error === undefined ? (
       <p class="health quiet" aria-busy="true">
@@ -37,7 +37,7 @@ export function HealthLine({ application, environment }: InEnvironment) {
       {urgentText(data.items) && <strong>{urgentText(data.items)} </strong>}
       <ul class="plain-list health-items">
         {data.items.map((item) => (
-          <li key={item.kind}>
+          <li key={getFindingKey(item)}>
             <HealthLink item={item} />
           </li>
         ))}
@@ -47,13 +47,42 @@ export function HealthLine({ application, environment }: InEnvironment) {
 }
 
 /** A finding with a link to the page that resolves it. The link keeps the range. */
-export function HealthLink({ item }: { readonly item: HealthItem }) {
+export function HealthLink({
+  item,
+  text = item.text,
+}: {
+  readonly item: HealthItem;
+  readonly text?: string | undefined;
+}) {
   const { query } = useQuery();
   return (
     <a class={`health-link health-${item.severity}`} href={findingAddress(item, query)} title={namesText(item)}>
-      {item.text}
+      {text}
     </a>
   );
+}
+
+/** A finding as a sentence, with emphasised names. Without a sentence from the server, its short text. */
+export function FindingSentence({ item: { sentence, text, subjects } }: { readonly item: HealthItem }) {
+  let rest = sentence ?? text;
+  const parts = subjects.flatMap(({ name }) => {
+    const at = rest.indexOf(name);
+    if (at < 0) return [];
+    const before = rest.slice(0, at);
+    rest = rest.slice(at + name.length);
+    return [before, <strong key={name}>{name}</strong>];
+  });
+  return (
+    <span>
+      {parts}
+      {rest}
+    </span>
+  );
+}
+
+/** Returns the key of a finding. Findings of the same kind have different links. */
+export function getFindingKey({ kind, link }: HealthItem): string {
+  return `${kind} ${link}`;
 }
 
 /**

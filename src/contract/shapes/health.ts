@@ -25,6 +25,11 @@ export const itemFields = {
   ),
   subjects: list(HealthSubject, `Subjects of the finding, at most ${maxSubjects}.`),
   link: text('Path and query of the console page for acting on the finding, below the base URL.'),
+  sentence: Type.Optional(text('The finding as a sentence with the names of its subjects.')),
+  action: Type.Optional(text('Label of the link.')),
+  owners: Type.Optional(list(text('Name of an owner.'), 'Owners of the flags, or the team.')),
+  since: Type.Optional(time('Time when the finding began; absent if the time is unknown.')),
+  messages: Type.Optional(count('Number of refused messages.')),
 };
 
 export const exampleItem: Static<Type.TObject<typeof itemFields>> = {
@@ -35,6 +40,11 @@ export const exampleItem: Static<Type.TObject<typeof itemFields>> = {
   environment: null,
   subjects: [{ type: 'key', id: exampleIds.key, name: 'web' }],
   link: `/settings/application?app=${exampleIds.application}&key=${exampleIds.key}`,
+  sentence: 'Key web was sent by a browser 3 times',
+  action: 'Replace key',
+  owners: ['Engineering'],
+  since: exampleTime,
+  messages: 3,
 };
 
 export const HealthItem = shape('HealthItem', itemFields, exampleItem);

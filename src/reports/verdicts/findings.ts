@@ -1,11 +1,11 @@
 import { canGo, refusing } from '../../contract/health.ts';
 import { surplusName } from '../../contract/names.ts';
 import { nearest } from '../../contract/nearest.ts';
+import { senderProgram } from '../../contract/programs.ts';
 import { maxSubjects } from '../../contract/shapes/health.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 import type { Verdict } from '../../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
-import { packetSender } from '../../ingest/senders.ts';
 import { ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { slotMs } from '../../storage/lmdb/senders.ts';
@@ -45,13 +45,19 @@ export interface FeatureFindings {
   readonly found: Readonly<Record<FeatureFindingKind, NameSample>>;
 }
 
+/** Messages of an environment that were refused for one reason. The page of received messages has the same hours. */
 interface RefusalFinding {
   /** Name of the environment; `null` if the messages named no existing environment. */
   readonly environment: string | null;
   readonly code: string;
-  /** Time of the last refusal, Unix ms. */
-  readonly lastAt: number;
+  /** Number of refused messages. */
+  readonly count: number;
+  /** Time of the first refusal, Unix ms, to the hour; `undefined` if it can be older than the hours read. */
+  readonly since: number | undefined;
+  /** Names of the programs, in the order of their latest refusals. */
   readonly senders: readonly string[];
+  /** True if the senders are all senders with this reason. */
+  readonly all: boolean;
 }
 
 interface FoundPlace extends FeatureFindings {
@@ -76,7 +82,7 @@ export function* findingsReport(
 ): Reading<DataFindings> {
   const { now } = task;
   const { kinds, places } = yield* verdicts.of(task);
-  const refused = yield* fromSnapshot(store.lmdb, (at) => refusedSince(store, task, now - refusing.countedMs, at));
+  const refused = yield* fromSnapshot(store.lmdb, (at) => refusalsIn(store, task, at));
   const off = new Map<string, ReadonlySet<string>>();
   for (const { name, number } of places) {
     const found = yield* splits.of({ environment: number, declared: task.declared, now });
@@ -85,22 +91,14 @@ export function* findingsReport(
     off.set(name, new Set([...found].filter(isOff).map(([feature]) => feature)));
   }
   const findFeatures = featureFinder(task.declared, kinds);
-  const everywhere = new Set([...off.values()].flatMap((names) => [...names]));
   return {
     environments: places.map((place) => ({
       name: place.name,
       lastReceivedAt: lastReceived(place, now),
       ...findFeatures((name) => place.sights.has(name), off.get(place.name)),
     })),
-    all: findFeatures(() => true, everywhere),
-    refused: refused
-      .filter(({ count, lastAt }) => count >= refusing.least && now - lastAt < refusing.quietMs)
-      .map(({ environment, code, lastAt, senders }) => ({
-        environment: environment?.name ?? null,
-        code,
-        lastAt,
-        senders: [...senders],
-      })),
+    all: findFeatures(() => true, undefined),
+    refused,
   };
 }
 
@@ -129,7 +127,7 @@ function featureFinder(
       flags += 1;
       if (kind === 'archived_but_asked') add(found.archived_but_asked, name);
       if (canGo(kind, declaration)) add(found.flags_can_go, name);
-      if (off?.has(name)) add(found.split_mismatch, name);
+      if (off?.has(name)) add(found.split_mismatch, name, Number.POSITIVE_INFINITY);
       if (declaration === undefined && declarations.size > 0) add(found.undeclared, name);
     }
     return { flags, found };
@@ -140,9 +138,9 @@ function none(): { count: number; names: string[] } {
   return { count: 0, names: [] };
 }
 
-function add(found: ReturnType<typeof none>, name: string): void {
+function add(found: ReturnType<typeof none>, name: string, most = maxSubjects): void {
   found.count += 1;
-  if (found.names.length < maxSubjects) found.names.push(name);
+  if (found.names.length < most) found.names.push(name);
 }
 
 /** Finds the events of an application in its counts and refusals. */
@@ -238,8 +236,64 @@ function staleAt(
 
 const hourMs = 3_600_000;
 
+/** Number of hours of refusals that are read, including the current one. */
+const hoursRead = 24;
+
 /** Maximum number of senders that are distinguished, for each reason and environment. */
 const maxSenders = 100;
+
+/** Messages of one sender that were refused for one reason in one environment. */
+interface SenderRefusals {
+  count: number;
+  recent: number;
+  lastAt: number;
+  since: number;
+}
+
+/** Finds refusals that are frequent, and senders whose messages were all refused. A leaked key is another finding. */
+function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Reading<RefusalFinding[]> {
+  const names = new Map(task.environments.map(({ number, name }) => [number, name]));
+  const current = Math.floor(task.now / hourMs);
+  const first = current - hoursRead + 1;
+  const accepted = new Set<string>([senderProgram(surplusName, null)]);
+  const groups = new Map<string, Map<string, SenderRefusals>>();
+  const entries = ledgerEntries(store, task.application, first, current + 1, at);
+  yield* readEach(entries, ({ hour, dimensions, count, lastAt }) => {
+    const { outcome, code, environment, userAgent, instance } = dimensions;
+    const sender = senderProgram(userAgent, instance);
+    if (outcome === 'accepted') accepted.add(sender);
+    if (outcome !== 'refused' || code === null || code === 'unknown_key') return;
+    const key = JSON.stringify([names.get(environment ?? -1) ?? null, code]);
+    const senders = groups.get(key) ?? new Map<string, SenderRefusals>();
+    groups.set(key, senders);
+    if (!senders.has(sender) && senders.size >= maxSenders) return;
+    const sum = senders.get(sender) ?? { count: 0, recent: 0, lastAt: 0, since: 0 };
+    senders.set(sender, sum);
+    sum.count += count;
+    if (hour >= Math.floor((task.now - refusing.countedMs) / hourMs)) sum.recent += count;
+    sum.lastAt = Math.max(sum.lastAt, lastAt);
+    sum.since = count === 1 ? lastAt : hour * hourMs; // Rows are read from the latest hour to the earliest.
+  });
+  return Array.from(groups).flatMap(([key, senders]) => {
+    const isFrequent =
+      sum(senders.values(), 'recent') >= refusing.least &&
+      Array.from(senders.values()).some(({ lastAt }) => task.now - lastAt < refusing.quietMs);
+    const found = [...senders].filter(([name]) => isFrequent || !accepted.has(name));
+    if (found.length === 0) return [];
+    const [environment, code] = JSON.parse(key) as [string | null, string];
+    const count = sum(new Map(found).values(), 'count');
+    const since = Math.min(...found.map(([, each]) => each.since));
+    const isWhole = Math.floor(since / hourMs) > first;
+    const all = found.length === senders.size;
+    return [
+      { environment, code, count, since: isWhole ? since : undefined, senders: found.map(([name]) => name), all },
+    ];
+  });
+}
+
+function sum(senders: Iterable<SenderRefusals>, field: 'count' | 'recent'): number {
+  return Array.from(senders).reduce((total, each) => total + each[field], 0);
+}
 
 /** Returns the refusals of an application, by environment and reason, whose last one is not before `from`. */
 function* refusedSince(
@@ -249,18 +303,15 @@ function* refusedSince(
   at: Snapshot,
 ): Reading<RefusedMessages[]> {
   const names = new Map(environments.map((each) => [each.number, each]));
-  const found = new Map<string, RefusedMessages & { readonly senders: Set<string> }>();
-  const entries = ledgerEntries(store, application, Math.floor(from / hourMs), 2 ** 32 - 1, at);
-  yield* readEach(entries, ({ dimensions, count, lastAt }) => {
-    const { outcome, code, status, environment: number, userAgent, instance } = dimensions;
-    if (outcome !== 'refused' || code === null) return;
+  const found = new Map<string, RefusedMessages>();
+  const entries = ledgerEntries(store, application, Math.floor(from / hourMs), 2 ** 32 - 1, at, 'refused');
+  yield* readEach(entries, ({ dimensions: { code, status, environment: number }, count, lastAt }) => {
+    if (code === null) return;
     const known = number === null ? undefined : names.get(number);
     const environment = known === undefined ? null : { name: known.name, number: known.number };
     const key = `${environment?.number} ${code}`;
-    const before = found.get(key) ?? { count: 0, lastAt: 0, senders: new Set<string>() };
-    const { senders } = before;
-    if (senders.size < maxSenders) senders.add(instance ?? packetSender(userAgent ?? undefined).name);
-    const sum = { count: before.count + count, lastAt: Math.max(before.lastAt, lastAt), senders };
+    const before = found.get(key) ?? { count: 0, lastAt: 0 };
+    const sum = { count: before.count + count, lastAt: Math.max(before.lastAt, lastAt) };
     found.set(key, { environment, code, status, ...sum });
   });
   return [...found.values()].filter(({ lastAt }) => lastAt >= from);

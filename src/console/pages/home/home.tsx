@@ -8,7 +8,7 @@ import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Sparkline } from '../../components/chart/sparkline.tsx';
 import { Failure, Skeleton } from '../../components/failure.tsx';
-import { HealthLink, useAnnouncedItems } from '../../components/health.tsx';
+import { FindingSentence, getFindingKey, HealthLink, useAnnouncedItems } from '../../components/health.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
 import { useTitle } from '../../components/title.ts';
 import { applications } from '../../reader/reader.tsx';
@@ -57,13 +57,9 @@ const few = 6;
 function Attention({ home }: { readonly home: HomeReport }) {
   const isWhole = useSignal(false);
   const { items, itemsLeftOut, complete, at } = home;
-  useAnnouncedItems(items, ({ kind, application }) => `${kind} ${application?.id}`);
-  if (items.length === 0)
-    return (
-      <p class={complete ? 'health health-ok' : 'health quiet'}>
-        {complete ? `✓ No issues: all applications checked at ${format.clockSeconds(at)}` : 'Checking applications …'}
-      </p>
-    );
+  useAnnouncedItems(items, getFindingKey);
+  if (items.length === 0 && complete)
+    return <p class="health health-ok">✓ No issues: all applications checked at {format.clockSeconds(at)}</p>;
   const shown = isWhole.value ? items : items.slice(0, few);
   const all = items.length + itemsLeftOut;
   return (
@@ -71,11 +67,12 @@ function Attention({ home }: { readonly home: HomeReport }) {
       <h2 id="attention">What needs attention</h2>
       <ul class="plain-list home-items">
         {shown.map((item) => (
-          <li key={`${item.kind} ${item.application?.id}`} class={`home-item health-${item.severity}`}>
+          <li key={getFindingKey(item)} class={`home-item health-${item.severity}`}>
             <Item item={item} />
           </li>
         ))}
       </ul>
+      {!complete && <Skeleton kind="lines" label="Checking applications …" />}
       {items.length > few && (
         <button
           type="button"
@@ -91,24 +88,28 @@ function Attention({ home }: { readonly home: HomeReport }) {
   );
 }
 
+/** Findings whose links show the flags of all environments. */
+const ofAllEnvironments: ReadonlySet<HomeItem['kind']> = new Set(['archived_but_asked', 'flags_can_go', 'undeclared']);
+
 function Item({ item }: { readonly item: HomeItem }) {
-  const { severity, application, environment, subjects, count } = item;
-  const names = subjects.map(({ name }) => name);
-  const more = count > names.length ? ` and ${format.full(count - names.length)} more` : '';
+  const { kind, severity, application, owners = [], since } = item;
+  const environment = ofAllEnvironments.has(kind) ? null : item.environment;
   return (
     <>
       <span class="home-severity">{severity}</span>
-      <HealthLink item={item} />
-      <span>
-        {application?.name ?? 'Team'}
-        {environment !== null && <span class="quiet"> · {environment}</span>}
+      <FindingSentence item={item} />
+      <span class="quiet home-names">
+        {[application?.name, environment, owners.length > 0 && `Owner: ${format.list(owners)}`]
+          .filter(Boolean)
+          .join(' · ')}
+        {since !== undefined && (
+          <>
+            {' · since '}
+            <time dateTime={since}>{format.time(since)}</time>
+          </>
+        )}
       </span>
-      {names.length > 0 && item.kind !== 'nothing_received' && (
-        <span class="quiet home-names">
-          {names.join(', ')}
-          {more}
-        </span>
-      )}
+      <HealthLink item={item} text={item.action} />
     </>
   );
 }
@@ -153,8 +154,8 @@ const columns: readonly Column<HomeApplication>[] = [
   {
     key: 'status',
     title: 'Status',
-    value: ({ status }) => statusWords[status],
-    cell: ({ status }) => <span class={`home-status health-${status}`}>{statusWords[status]}</span>,
+    value: statusText,
+    cell: (application) => <span class={`home-status health-${application.status}`}>{statusText(application)}</span>,
   },
   {
     key: 'messages',
@@ -187,7 +188,7 @@ const columns: readonly Column<HomeApplication>[] = [
         format.rate(refused, accepted + refused)
       ) : (
         <a
-          href={withQuery(environmentAddress(id, first, 'ingest'), { outcome: 'refused' })}
+          href={withQuery(environmentAddress(id, first, 'ingest'), { outcome: 'refused', range: '24h' })}
           title={format.full(refused)}
         >
           {format.rate(refused, accepted + refused)}
@@ -199,15 +200,13 @@ const columns: readonly Column<HomeApplication>[] = [
     title: 'Removable flags',
     number: true,
     value: ({ flagsThatCanGo }) => flagsThatCanGo ?? 0,
-    cell: ({ id, environments: [first], flagsThatCanGo, flags }) =>
-      flagsThatCanGo === null || flags === null ? (
+    cell: ({ id, environments: [first], flagsThatCanGo }) =>
+      flagsThatCanGo === null ? (
         <span class="quiet">…</span>
       ) : flagsThatCanGo === 0 || first === undefined ? (
-        <span class="quiet">0 of {format.full(flags)}</span>
+        <span class="quiet">0</span>
       ) : (
-        <a href={environmentAddress(id, first, 'cleanup')}>
-          {format.full(flagsThatCanGo)} of {format.full(flags)}
-        </a>
+        <a href={environmentAddress(id, first, 'cleanup')}>{format.full(flagsThatCanGo)}</a>
       ),
   },
   {
@@ -246,6 +245,10 @@ const statusWords = {
   ok: 'no issues',
   unknown: 'checking …',
 } as const;
+
+function statusText({ status, lastReceivedAt }: HomeApplication): string {
+  return status === 'info' && lastReceivedAt === null ? 'set up' : statusWords[status];
+}
 
 /** Formats messages per second: `0`, `<0.1`, `0.4`, `12`, `1.2k`. */
 function rateText(perSecond: number): string {

@@ -1,6 +1,5 @@
 import { messageRoutes } from '../../../contract/message-routes.ts';
-import { surplusName } from '../../../contract/names.ts';
-import { parseProgram } from '../../../contract/programs.ts';
+import { parseProgram, senderProgram } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { byProgram } from '../../components/programs.ts';
 
@@ -29,25 +28,21 @@ interface SendingVersion {
 }
 
 export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
-  return byProgram(entries, formatProgram).map(({ name, lastAt, entries: own }) => ({
-    name,
-    lastAt,
-    counts: sumCounts(own),
-    types: [...new Set(own.map(formatType))],
-    codes: [...new Set(own.flatMap(({ code }) => code ?? []))],
-    versions: byProgram(own, formatVersion).map((version) => ({
-      label: version.name,
-      lastAt: version.lastAt,
-      counts: sumCounts(version.entries),
-      userAgents: [...new Set(version.entries.flatMap(({ sender }) => sender.userAgent ?? []))],
-    })),
-  }));
-}
-
-function formatProgram({ sender: { userAgent, instance } }: LedgerEntry): string {
-  if (userAgent === surplusName) return 'Other senders';
-  if (userAgent === null) return instance ?? 'A sender without a name';
-  return parseProgram(userAgent).name;
+  return byProgram(entries, ({ sender: { userAgent, instance } }) => senderProgram(userAgent, instance)).map(
+    ({ name, lastAt, entries: own }) => ({
+      name,
+      lastAt,
+      counts: sumCounts(own),
+      types: [...new Set(own.map(formatType))],
+      codes: [...new Set(own.flatMap(({ code }) => code ?? []))],
+      versions: byProgram(own, formatVersion).map((version) => ({
+        label: version.name,
+        lastAt: version.lastAt,
+        counts: sumCounts(version.entries),
+        userAgents: [...new Set(version.entries.flatMap(({ sender }) => sender.userAgent ?? []))],
+      })),
+    }),
+  );
 }
 
 /** Formats a version as `2.1`, or as `2.1 (web-7)` with an instance. */

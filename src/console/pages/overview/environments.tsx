@@ -12,7 +12,7 @@ import { Ago } from '../../components/table/columns.tsx';
 import { sortKey, sortRows } from '../../components/table/sort.ts';
 import type { Column } from '../../components/table/table.tsx';
 import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { format } from '../../text/format.ts';
+import { format, plural } from '../../text/format.ts';
 import { acrossEnvironments, type FeatureAcrossRow } from './across.ts';
 import { type Filter, variantsText } from './rows.ts';
 
@@ -42,6 +42,9 @@ export function Environments({ application, environment, environments, range, fi
       {shown.map((each) => (
         <Reader key={each} application={application} environment={each} range={range} onRead={keep} />
       ))}
+      <p class="quiet" aria-live="polite">
+        {plural(rows.length, 'flag')}
+      </p>
       {environments.length > shown.length && (
         <p class="quiet">
           The first {shown.length} of {environments.length} environments.

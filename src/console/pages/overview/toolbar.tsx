@@ -50,13 +50,15 @@ export function Toolbar(props: ToolbarProps) {
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
-      <StateFilter features={features} state={filter.state} />
+      <StateFilter features={features} state={filter.state} isAcross={isAcross} />
       <SortChoice columns={columns} sort={sort} />
-      <span class="quiet" aria-live="polite">
-        {found.length === features.length
-          ? plural(features.length, 'flag')
-          : `${format.full(found.length)} of ${plural(features.length, 'flag')}`}
-      </span>
+      {!isAcross && (
+        <span class="quiet" aria-live="polite">
+          {found.length === features.length
+            ? plural(features.length, 'flag')
+            : `${format.full(found.length)} of ${plural(features.length, 'flag')}`}
+        </span>
+      )}
       <span class="spacer" />
       <button
         type="button"
@@ -72,7 +74,12 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-function StateFilter({ features, state }: Pick<ToolbarProps, 'features'> & Pick<Filter, 'state'>) {
+interface StateFilterProps extends Pick<ToolbarProps, 'features'>, Pick<Filter, 'state'> {
+  readonly isAcross: boolean;
+}
+
+/** The counts are the flags of one environment, so they are hidden next to the flags of all environments. */
+function StateFilter({ features, state, isAcross }: StateFilterProps) {
   const { change } = useQuery();
   const counts = countStates(features);
   const offered = (Object.keys(states) as State[]).filter((each) => counts.get(each)! > 0 || each === state);
@@ -85,7 +92,9 @@ function StateFilter({ features, state }: Pick<ToolbarProps, 'features'> & Pick<
       <OptionList
         options={[
           ['', 'All states'],
-          ...offered.map((each) => [each, `${states[each]} (${format.full(counts.get(each)!)})`] as const),
+          ...offered.map(
+            (each) => [each, isAcross ? states[each] : `${states[each]} (${format.full(counts.get(each)!)})`] as const,
+          ),
         ]}
       />
     </select>

@@ -188,9 +188,9 @@ export const healthRules = {
   },
   undeclared: {
     severity: 'info',
-    one: '1 flag undeclared',
-    many: 'flags undeclared',
-    sentences: ['Flag {} is undeclared', '{count} flags are undeclared: {}'],
+    one: '1 unknown flag',
+    many: 'unknown flags',
+    sentences: ['Flag {} is unknown', '{count} flags are unknown: {}'],
     action: 'Declare flags',
     when: 'The team declares its flags, and a flag was seen that is not declared. Its name might be misspelt.',
     event: null,

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
+import { nearest } from '../contract/nearest.ts';
 import { byRank, rankName, searchWords } from '../contract/search-rank.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type SearchResult, SearchResults } from '../contract/shapes/search.ts';
@@ -21,6 +22,8 @@ const limits = { usual: 20, most: 100 };
 const atOnce = 200;
 /** Maximum number of declared features that one search compares. */
 const maxCompared = 500_000;
+/** Maximum number of declared features whose similarity to a text without results is measured. */
+const maxMeasured = 20_000;
 
 interface RankedResult extends SearchResult {
   readonly rank: number;
@@ -36,7 +39,7 @@ export const search: Group = {
       operationId: 'search',
       summary: 'Search features, application keys and users by name',
       description:
-        'A result contains all words. Names that begin with the text come first, then names with a word that begins with the text. Keys are also found by their first characters, users by their e-mail address.',
+        'A result contains all words. Names that begin with the text come first, then names with a word that begins with the text. Keys are also found by their first characters, users by their e-mail address. Without results, `similar` is the declared feature with the most similar name.',
       query: {
         q: Type.String({ minLength: 1, maxLength: maxText, description: 'Words to search for.' }),
         limit: Type.Optional(
@@ -66,7 +69,8 @@ export const search: Group = {
         const isFirst = ({ application }: RankedResult) => Number(application?.id === first);
         found.sort((a, b) => a.rank - b.rank || isFirst(b) - isFirst(a) || byRank(a, b));
         const items = found.slice(0, limit).map(({ rank: _, ...result }) => result);
-        return ok({ items, complete: features.complete });
+        const similar = items.length === 0 ? await findSimilar(directory, applications, query.q) : undefined;
+        return ok({ items, complete: features.complete, ...(similar && { similar }) });
       },
     }),
   ],
@@ -117,6 +121,29 @@ async function compareDeclared(
       if (compared % atOnce === 0) await turn();
     }
   return true;
+}
+
+/** Finds the declared feature with the most similar name. Among equally similar names, the first one wins. */
+async function findSimilar(
+  { getFeatures }: Directory,
+  applications: readonly Application[],
+  text: string,
+): Promise<SearchResult | undefined> {
+  let best: { readonly name: string; readonly application: Application } | undefined;
+  let compared = 0;
+  for (const application of applications) {
+    const names = [...getFeatures(application.id).keys()];
+    for (let at = 0; at < names.length && compared < maxMeasured; at += atOnce) {
+      const some = names.slice(at, at + atOnce);
+      const name = nearest(text, best === undefined ? some : [best.name, ...some]);
+      if (name !== undefined && name !== best?.name) best = { name, application };
+      compared += some.length;
+      await turn();
+    }
+  }
+  if (best === undefined) return undefined;
+  const { rank: _, ...result } = featureFound(best.application, best.name, 0);
+  return result;
 }
 
 function featureFound({ id, name: owner, environments }: Application, name: string, rank: number): RankedResult {

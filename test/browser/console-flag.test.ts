@@ -124,7 +124,7 @@ describe('a flag', () => {
     await expect.poll(() => rows.count()).toBe(24);
     await expect.poll(() => rows.nth(1).locator('td').allTextContents()).toContain('30');
     await page.getByRole('radio', { name: 'Used', exact: true }).first().check();
-    await page.getByRole('button', { name: /^Download: Used by variant/ }).click();
+    await page.getByRole('button', { name: /^Export: Used by variant/ }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'CSV' }).click(),

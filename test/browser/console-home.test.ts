@@ -33,7 +33,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-const searchField = { name: /^Search pages/ } as const;
+const searchField = { name: /^Search flags, pages/ } as const;
 
 describe('the home page', () => {
   test('the home page lists what needs attention and all applications, in light and dark mode', async () => {
@@ -115,6 +115,9 @@ describe('the search', () => {
       await field.fill(name);
       await page.getByRole('option', { name: new RegExp(`^${name}.*Page$`) }).waitFor();
     }
+    await field.fill('webhoks');
+    await page.getByRole('option', { name: /Webhooks.*Did you mean$/ }).waitFor();
+    await page.getByText('No match for “webhoks”. Did you mean Webhooks?').waitFor();
     await field.fill('theme dark');
     await page.getByRole('option', { name: /Theme: dark/ }).waitFor();
     await page.keyboard.press('Enter');

@@ -100,8 +100,9 @@ test('the address of the ingest page contains the filters, and the CSV file cont
   const downloading = page.waitForEvent('download');
   await page
     .locator('section', { has: page.getByRole('heading', { name: 'Senders' }) })
-    .getByRole('button', { name: 'CSV' })
+    .getByRole('button', { name: 'Export: Senders' })
     .click();
+  await page.getByRole('menuitem', { name: 'CSV' }).click();
   const csv = (await readContent(await downloading)).toString().replace('\ufeff', '');
   const [head, row, ...more] = csv.split('\r\n');
   expect(head).toBe('Sender,Type,Environment,Outcome,Reason,Count,Last');

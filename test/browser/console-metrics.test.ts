@@ -78,7 +78,7 @@ test('the metrics page draws a metric of a flag by variant, and the metric has i
   await detail.getByText('15.5').first().waitFor();
   await detail.getByText('Show as table').click();
   await detail.getByRole('columnheader', { name: 'off' }).waitFor();
-  await detail.getByRole('button', { name: /^Download/ }).click();
+  await detail.getByRole('button', { name: /^Export/ }).click();
   const downloading = page.waitForEvent('download');
   await detail.getByRole('menuitem', { name: 'CSV' }).click();
   const csv = (await readContent(await downloading)).toString().replace('\ufeff', '');

@@ -5,7 +5,7 @@ import { needing } from '../support/needing.ts';
 import { schemeFaults } from './support/axe.ts';
 import { readContent } from './support/chromium.ts';
 import { watchCopies } from './support/clipboard.ts';
-import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { type Console, openConsole, openSender, type Sender, withColumns } from './support/console.ts';
 import { readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
@@ -78,19 +78,22 @@ describe('the figures of the overview', () => {
     await checks.waitFor();
     // The counts are 2 × (150 + 20 + 1) and 100 + 20 + 1.
     await expect.poll(() => checks.innerText()).toMatch(/342[\s\S]*▲\s+up\s+183%\s+vs previous 7 days/);
-    await expect.poll(() => firstRow(page).innerText()).toMatch(/^checkout[\s\S]*300\s+▲\s+up\s+200%\s+30%\s+20%/);
-    await firstRow(page).getByText('on 60%, off 40%').waitFor();
-    await expect.poll(() => tile(page, 'Users').innerText()).toMatch(/15\s+\(/);
+    await expect.poll(() => tile(page, 'People').innerText()).toMatch(/15\s+\(/);
+    await withColumns(page, ['Checks', 'Change', 'Used', 'Viewed', 'Variants'], async () => {
+      const row = firstRow(page);
+      await expect.poll(() => row.innerText()).toMatch(/^checkout[\s\S]*300\s+▲\s+up\s+200%\s+30%\s+20%/);
+      await row.getByText('on 60%, off 40%').waitFor();
+    });
   });
 
   test('a click on a figure selects the chart, and the address keeps the choice', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await page.getByRole('application', { name: 'Checks per hour' }).waitFor();
-    await tile(page, 'Users').click();
-    await page.getByRole('application', { name: 'Users per day' }).waitFor();
+    await tile(page, 'People').click();
+    await page.getByRole('application', { name: 'People per day' }).waitFor();
     await page.reload();
-    await page.getByRole('application', { name: 'Users per day' }).waitFor();
-    expect(await tile(page, 'Users').getAttribute('aria-pressed')).toBe('true');
+    await page.getByRole('application', { name: 'People per day' }).waitFor();
+    expect(await tile(page, 'People').getAttribute('aria-pressed')).toBe('true');
   });
 
   test('the overview compares users over the same number of complete days', async () => {
@@ -103,12 +106,12 @@ describe('the figures of the overview', () => {
     const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
     const text = ({ from, to }: Days) => short.formatRange(new Date(from), new Date(to)).replaceAll(/\s/g, ' ');
     // The same people are counted on both days.
-    await expect.poll(() => tile(page, 'Users').innerText()).toContain('15');
+    await expect.poll(() => tile(page, 'People').innerText()).toContain('15');
     await expect
-      .poll(async () => (await tile(page, 'Users').innerText()).replaceAll(/\s/g, ' '))
+      .poll(async () => (await tile(page, 'People').innerText()).replaceAll(/\s/g, ' '))
       .toContain(`${text(usersBefore.against)} vs ${text(usersBefore)}`);
     // On a laptop, the tile has two lines below its name: the figure with its days, and the change.
-    const line = await tile(page, 'Users').locator('.overview-tile-line').boundingBox();
+    const line = await tile(page, 'People').locator('.overview-tile-line').boundingBox();
     expect(line?.height).toBeLessThan(62);
   });
 
@@ -123,7 +126,7 @@ describe('the flags of the overview', () => {
   test('the address of the overview keeps the search, the filter and the order', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
-    await page.getByRole('link', { name: '2 flags undeclared' }).click();
+    await page.getByRole('link', { name: '2 unknown flags' }).click();
     await expect.poll(() => names(page)).toEqual(['search-ranking', '=dangerous']);
     await page.getByRole('button', { name: /^Flag/ }).click();
     await expect.poll(() => names(page)).toEqual(['=dangerous', 'search-ranking']);
@@ -182,14 +185,15 @@ describe('downloads and links', () => {
   test('the CSV file of the overview contains all rows, but no formulas', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
+    await page.getByRole('button', { name: 'Export: Flags' }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
+      page.getByRole('menuitem', { name: 'CSV' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('flags-Production.csv');
     const lines = (await readContent(download)).toString().split('\r\n');
-    expect(lines[0]).toMatch(/^\ufeffFlag,Trend,Checks,Change,Used,Viewed,Users \([^)]+\),Variants,Last seen,State$/);
-    expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,2,90,60,15,on: 180; off: 120,/);
+    expect(lines[0]).toMatch(/^\ufeffFlag,State,Checks,People \([^)]+\),Last seen,Owner$/);
+    expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,15,/);
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
   });
 
@@ -198,15 +202,14 @@ describe('downloads and links', () => {
     await firstRow(page).waitFor();
     const copied = await watchCopies(page);
     const copy = async (item: RegExp) => {
-      await page.getByRole('button', { name: 'Copy link' }).click();
+      await page.getByRole('button', { name: 'Export: Flags' }).click();
       await page.getByRole('menuitem', { name: item }).click();
-      await page.getByRole('button', { name: 'Copied' }).waitFor();
-      await page.getByRole('button', { name: 'Copy link' }).waitFor();
+      await page.getByText('Link copied').waitFor({ state: 'attached' });
       return new URL(await copied()).searchParams;
     };
-    const moving = await copy(/^Always/);
+    const moving = await copy(/^Copy link to the last 7 days/);
     expect(Object.fromEntries(moving)).toEqual({ search: 'check', range: '7d', tz: expect.any(String) });
-    const fixed = await copy(/^These times/);
+    const fixed = await copy(/^Copy link to (?!the last)/);
     expect(Date.parse(fixed.get('to')!) - Date.parse(fixed.get('from')!)).toBe(7 * day);
   });
 });
@@ -283,7 +286,7 @@ describe('the overview', () => {
       await page.reload();
       await firstRow(page).waitFor();
       expect(await readWidth(page)).toBe(width);
-      for (const name of ['Checks', 'Used', 'Viewed', 'Users', 'Refused']) {
+      for (const name of ['Checks', 'Used', 'Viewed', 'People', 'Refused']) {
         const { x = -1, width: wide = 0 } = (await tile(page, name).boundingBox()) ?? {};
         expect(x, `${name} at ${width} px`).toBeGreaterThanOrEqual(0);
         expect(x + wide, `${name} at ${width} px`).toBeLessThanOrEqual(width);

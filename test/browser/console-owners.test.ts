@@ -137,9 +137,10 @@ describe('the clean-up page', () => {
     await page.getByRole('button', { name: 'Copy pull-request text for 1 flag', exact: true }).waitFor();
     await forever.getByText('Pull-request text').click();
     await forever.getByText('Remove the flag forever, keep on').waitFor();
+    await page.getByRole('button', { name: 'Export: Clean-up' }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Markdown' }).click(),
+      page.getByRole('menuitem', { name: 'Markdown' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('clean-up.md');
   });

@@ -99,6 +99,7 @@ test('pages whose session has ended continue after a sign-in in another tab', as
   for (const each of [page, other]) {
     await wake(each);
     await sessionOver(each).waitFor();
+    await each.locator('.live-paused').waitFor();
   }
   expect(await axeFaults(page)).toEqual([]);
   const [popup] = await Promise.all([

@@ -188,7 +188,8 @@ test('the audit log is filtered, read page by page, and saved as CSV', async () 
   await page.getByRole('button', { name: 'Show more' }).click();
   await expect.poll(() => rows.count()).toBe(55);
   const saving = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'CSV' }).click();
+  await page.getByRole('button', { name: 'Export: Audit log' }).click();
+  await page.getByRole('menuitem', { name: 'CSV' }).click();
   const lines = (await readContent(await saving)).toString().trim().split('\r\n');
   expect(lines).toHaveLength(56);
   expect(lines[1]).toMatch(/^\d{4}-\d\d-\d\dT.*,First API key,key\.created,Mobile,type: none → Mobile,127\.0\.0\.1,+$/);

@@ -36,7 +36,7 @@ const cell = (page: Page, index: number, key: string) => row(page, index).locato
 describe('a click on a row', () => {
   test('a click in any column of a row opens the flag of the row', async () => {
     const { page } = await console.visit(featuresAddress());
-    for (const key of ['checks', 'state', 'variants']) {
+    for (const key of ['checks', 'state', 'last']) {
       await cell(page, 1, key).click();
       await page.getByRole('heading', { level: 1, name: 'flag-1' }).waitFor();
       await page.goBack();
@@ -92,22 +92,22 @@ test('each user can select and order the columns of the table, and restore the d
   const { page, tab } = await console.visit(featuresAddress());
   const heads = (page: Page) => page.getByRole('columnheader').allInnerTexts();
   await row(page, 0).waitFor();
-  expect((await heads(page)).join()).toMatch(/Flag,Trend,Checks[^,]*,Change,Used,Viewed/);
+  expect((await heads(page)).join()).toMatch(/Flag,State,Checks[^,]*,People[^,]*,Last seen,Owner$/);
   await page.getByRole('button', { name: 'Columns' }).click();
   const dialog = page.getByRole('dialog', { name: 'Columns' });
-  await dialog.getByLabel('Used', { exact: true }).uncheck();
+  await dialog.getByLabel(/^People/).uncheck();
   await dialog.getByLabel('First seen', { exact: true }).check();
-  await dialog.getByRole('button', { name: 'Move Trend down' }).click();
+  await dialog.getByRole('button', { name: 'Move State down' }).click();
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect
     .poll(async () => (await heads(page)).join())
-    .toMatch(/Flag,Checks[^,]*,Trend,Change,Viewed,.*First seen/);
+    .toMatch(/Flag,Checks[^,]*,State,Last seen,Owner,First seen/);
   const other = await tab(featuresAddress());
   await expect.poll(async () => (await heads(other)).join()).toMatch(/First seen/);
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByRole('button', { name: 'Restore default columns' }).click();
-  await expect.poll(async () => (await heads(page)).join()).toMatch(/Flag,Trend,Checks/);
+  await expect.poll(async () => (await heads(page)).join()).toMatch(/Flag,State,Checks/);
 });
 
 describe('selected flags', () => {
@@ -183,7 +183,7 @@ test('a view is saved, opened by its link, updated and deleted', async () => {
 
 test('a chart is saved as an image on a light background, even in the dark theme', async () => {
   const { page } = await console.visit(featuresAddress(), { colorScheme: 'dark' });
-  await page.getByRole('button', { name: /^Download: Checks/ }).click();
+  await page.getByRole('button', { name: /^Export: Checks/ }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('menuitem', { name: 'PNG' }).click(),

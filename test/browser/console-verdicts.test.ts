@@ -4,7 +4,7 @@ import type { Overview } from '../../src/contract/shapes/overview.ts';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { schemeFaults } from './support/axe.ts';
-import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { type Console, openConsole, openSender, type Sender, withColumns } from './support/console.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -73,7 +73,7 @@ describe('the verdict', () => {
   test('the table of flags shows verdicts and filters by verdict, and agrees with the page of a flag', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await findRow(page, 'old-banner').getByText('cannot tell').waitFor();
-    const misspelt = findRow(page, 'chekcout').getByText('undeclared – did you mean checkout?');
+    const misspelt = findRow(page, 'chekcout').getByText('unknown flag – did you mean checkout?');
     expect(await misspelt.getAttribute('title')).toMatch(/might be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
     expect(await findRow(page, 'next-year').getByText('new').count()).toBe(1);
@@ -128,7 +128,9 @@ describe('a source that reports checks only', () => {
     const tiles = page.getByRole('group', { name: 'What the chart shows' });
     const used = tiles.getByRole('button', { name: /^Used/ });
     await used.getByText('Unleash does not report used or viewed.').waitFor();
-    expect(await findRow(page, 'invoices').getByText('not reported').count()).toBe(2);
+    await withColumns(page, ['Used', 'Viewed'], () =>
+      expect.poll(() => findRow(page, 'invoices').getByText('not reported').count()).toBe(2),
+    );
     await page.goto(console.origin + featureAddress(billing, 'invoices'));
     const funnel = page.getByRole('table', { name: 'From checks to uses and views, by variant' });
     await expect.poll(() => funnel.getByText('not reported').count()).toBe(4);

@@ -53,7 +53,7 @@ describe('the heading of a verdict', () => {
   it('the heading of an undeclared flag names the similar declared flag, and then the verdict', () => {
     const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
     expect(formatHeading(misspelt, notArchived, words)).toEqual({
-      heading: 'Undeclared – did you mean checkout?',
+      heading: 'Unknown flag – did you mean checkout?',
       also: 'In use since <2026-05-03>, in Production',
     });
     expect(chooseTone('in_use', { declared: false, archived: false })).toBe('warn');

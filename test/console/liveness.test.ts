@@ -7,13 +7,14 @@ const polled = (ago: number, error?: unknown) => ({ since: now - ago, error });
 
 describe('figures', () => {
   test.each([
-    ['one and a half seconds old', polled(1500), true, 'live'],
-    ['eleven seconds old', polled(11_000), true, 'behind'],
-    ['temporarily refused by the server', polled(1500, new ApiProblem(503, 'x', 'Busy')), true, 'behind'],
-    ['from an unreachable server', polled(1500), false, 'offline'],
-    ['from a fixed range', undefined, true, undefined],
-  ])('computeLiveness returns the state of figures that are %s', (_, seen, reachable, kind) => {
-    const state = computeLiveness({ polled: seen, reachable, now });
+    ['one and a half seconds old', polled(1500), {}, 'live'],
+    ['eleven seconds old', polled(11_000), {}, 'behind'],
+    ['temporarily refused by the server', polled(1500, new ApiProblem(503, 'x', 'Busy')), {}, 'behind'],
+    ['from an unreachable server', polled(1500), { reachable: false }, 'offline'],
+    ['from before the end of the session', polled(1500), { ended: true }, 'paused'],
+    ['from a fixed range', undefined, {}, undefined],
+  ])('computeLiveness returns the state of figures that are %s', (_, seen, other, kind) => {
+    const state = computeLiveness({ polled: seen, reachable: true, ended: false, now, ...other });
     expect(state?.kind).toBe(kind);
     expect(state?.since).toBe(seen?.since);
   });

@@ -58,7 +58,7 @@ describe('the change of a figure', () => {
 
 test('the head of the column of users names their days', () => {
   const users = { from: '2026-10-14', to: '2026-10-14', count: 0 };
-  expect(usersLabel({ users } as unknown as Overview)).toMatch(/^Users \((14 Oct|Oct 14)\)$/);
+  expect(usersLabel({ users } as unknown as Overview)).toMatch(/^People \((14 Oct|Oct 14)\)$/);
 });
 
 describe('a sparkline', () => {
@@ -132,8 +132,8 @@ describe('flags', () => {
   test('the table shows a misspelt flag as undeclared, although the flag is in use', () => {
     const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
     const meant = meantBy([row('checkout'), misspelt]);
-    expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['undeclared', 'undeclared']);
-    expect(stateText(misspelt, meant(misspelt))).toBe('undeclared – did you mean checkout?');
+    expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['unknown flag', 'undeclared']);
+    expect(stateText(misspelt, meant(misspelt))).toBe('unknown flag – did you mean checkout?');
     expect(explainState(misspelt, days)).toMatch(/^Not declared, so the name might be misspelt/);
     expect(meant(row('checkout'))).toBeUndefined();
   });
@@ -198,7 +198,7 @@ describe('the chart', () => {
 
   test.each([
     ['checks', 'Checks', [4, 1]],
-    ['users', 'Users', [7, 3]],
+    ['users', 'People', [7, 3]],
     ['refused', 'Refused', [48, 12]],
   ] as const)('the chart of %s shows their counts in each bucket', (figure, title, values) => {
     const drawn = createChart(overview, figure, 'before');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Entry, mostShown, ranked, sentText, unique } from '../../src/console/search/entries.ts';
+import { type Entry, findSimilar, mostShown, ranked, sentText, unique } from '../../src/console/search/entries.ts';
 
 const entry = (title: string, more: Partial<Entry> = {}): Entry => ({ kind: 'page', title, ...more });
 
@@ -19,6 +19,12 @@ describe('the entries of the search', () => {
       'feature new-webhooks',
       'setting Team',
     ]);
+  });
+
+  test('the entry with the most similar title is suggested for a misspelt text', () => {
+    const entries = [entry('Metrics'), entry('Webhooks', { kind: 'docs' })];
+    expect(findSimilar(entries, 'metrcs')).toEqual([entry('Metrics', { kind: 'similar' })]);
+    expect(findSimilar(entries, 'quite different')).toEqual([]);
   });
 
   test('the search lists each address only once, and a limited number of entries', () => {

@@ -121,6 +121,15 @@ test('search finds seen and declared flags, and sorts them by rank', async () =>
   await vi.waitFor(async () => expect(await search('checkout-v2')).toHaveLength(1));
 });
 
+test('a search without results returns the declared flag with the most similar name', async () => {
+  const read = (q: string) => ask('GET', `/api/v2/search?q=${q}`, 200);
+  expect(await read('pecheck')).toMatchObject({
+    items: [],
+    similar: { type: 'feature', name: 'precheck', link: `/apps/${shop.id}/Production/flag?name=precheck` },
+  });
+  expect(await read('nothing-like-it')).toEqual({ items: [], complete: true });
+});
+
 test('a search text has at most 200 characters of any Unicode plane', async () => {
   const path = (character: string, length: number) =>
     `/api/v2/search?q=${encodeURIComponent(character.repeat(length))}`;

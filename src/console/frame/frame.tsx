@@ -20,7 +20,7 @@ import { reachable, withQuery } from '../api/client.ts';
 import { now } from '../api/clock.ts';
 import { liveness } from '../api/poll.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { signOut, user } from '../api/session.ts';
+import { asked, signOut, user } from '../api/session.ts';
 import { root } from '../api/settings.ts';
 import { announce } from '../components/announce.tsx';
 import { Menu } from '../components/menu.tsx';
@@ -184,7 +184,8 @@ function useDocumentTitle(place: Place, application: Application | undefined): v
 function LiveStatus() {
   const { query } = useQuery();
   const fixed = !endsNow(readRange(query), now.peek(), useZone());
-  const state = computeLiveness({ polled: liveness.value, reachable: reachable.value, now: now.value });
+  const ended = asked.value === 'ended';
+  const state = computeLiveness({ polled: liveness.value, reachable: reachable.value, ended, now: now.value });
   useAnnounced(state?.kind);
   if (state === undefined) return fixed ? <span class="live">○ fixed range</span> : null;
   return (

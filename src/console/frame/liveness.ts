@@ -1,5 +1,5 @@
 export interface Liveness {
-  readonly kind: 'live' | 'behind' | 'offline';
+  readonly kind: 'live' | 'behind' | 'offline' | 'paused';
   readonly since: number;
 }
 
@@ -9,11 +9,14 @@ const behindMs = 10_000;
 export function computeLiveness(seen: {
   readonly polled: { readonly since: number; readonly error: unknown } | undefined;
   readonly reachable: boolean;
+  /** True if the session has ended, so that no figures are read. */
+  readonly ended: boolean;
   /** Unix ms. */
   readonly now: number;
 }): Liveness | undefined {
   if (seen.polled === undefined) return undefined;
   const { since, error } = seen.polled;
+  if (seen.ended) return { kind: 'paused', since };
   if (!seen.reachable) return { kind: 'offline', since };
   return { kind: error !== undefined || seen.now - since > behindMs ? 'behind' : 'live', since };
 }

@@ -13,8 +13,8 @@ import { Dialog } from '../components/dialog.tsx';
 import { askedPerson } from '../pages/people/asked-person.ts';
 import { hasRole } from '../reader/reader.tsx';
 import { plural } from '../text/format.ts';
-import { type Entry, kinds, mostShown, ranked, unique } from './entries.ts';
-import { docsEntries, readDocs, recentEntries, remember, useFound, useKnownEntries } from './known.ts';
+import { type Entry, findSimilar, kinds, mostShown, ranked, unique } from './entries.ts';
+import { docsEntries, readDocs, recentEntries, remember, useFound, useKnownEntries, useSenders } from './known.ts';
 
 export interface SearchDialogProps {
   readonly onClose: () => void;
@@ -27,7 +27,8 @@ export function SearchDialog({ onClose }: SearchDialogProps) {
   const active = useSignal(0);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  const { entries, isComplete } = useEntries(text.value);
+  const results = useEntries(text.value);
+  const { entries } = results;
   const at = Math.min(active.value, entries.length - 1);
   useEffect(() => void readDocs(), []);
   useEffect(() => list.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at]);
@@ -71,7 +72,7 @@ export function SearchDialog({ onClose }: SearchDialogProps) {
         ))}
       </div>
       <p class="quiet search-status" role="status">
-        {statusText(entries.length, text.value, isComplete)}
+        {statusText(results, text.value)}
       </p>
       <p class="quiet search-help" aria-hidden="true">
         <kbd>↑</kbd> <kbd>↓</kbd> select · <kbd>Enter</kbd> open · <kbd>Ctrl Enter</kbd> new tab
@@ -95,7 +96,7 @@ function SearchField({ list, active, value, onInput, onKeyDown }: SearchFieldPro
       type="text"
       role="combobox"
       class="search-field"
-      aria-label="Search pages, flags, keys, people and settings"
+      aria-label="Search flags, pages, keys, senders, origins, people and settings"
       aria-expanded={active !== undefined}
       aria-controls={list}
       aria-autocomplete="list"
@@ -103,7 +104,7 @@ function SearchField({ list, active, value, onInput, onKeyDown }: SearchFieldPro
       autocomplete="off"
       spellcheck={false}
       maxLength={200}
-      placeholder="Pages, flags, keys, people, settings, docs"
+      placeholder="Flags, pages, keys, senders, origins, people, docs"
       value={value}
       onInput={({ currentTarget }) => onInput(currentTarget.value)}
       onKeyDown={onKeyDown}
@@ -111,16 +112,33 @@ function SearchField({ list, active, value, onInput, onKeyDown }: SearchFieldPro
   );
 }
 
-/** Returns the entries for a text. For an empty text, returns the pages chosen last, and then the other pages. */
-function useEntries(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
-  const known = useKnownEntries();
-  const person = usePersonEntry(text.trim());
-  const { entries: found, isComplete } = useFound(text);
-  if (text.trim() === '')
-    return { entries: unique([...recentEntries(), ...known]).slice(0, mostShown), isComplete: true };
-  const entries = ranked([...known, ...found, ...docsEntries()], text);
-  return { entries: [...entries.slice(0, mostShown - 1), ...person], isComplete };
+interface Results {
+  readonly entries: readonly Entry[];
+  readonly isComplete: boolean;
+  /** True if no entry matches. The entries are then suggestions. */
+  readonly isSuggested: boolean;
 }
+
+/**
+ * Returns the entries for a text. For an empty text, returns the pages chosen last, and then the other pages. For a
+ * text without a match, returns an entry with a similar name, and then the same pages.
+ */
+function useEntries(text: string): Results {
+  const known = useKnownEntries();
+  const senders = useSenders();
+  const person = usePersonEntry(text.trim());
+  const { entries: found, similar, isComplete } = useFound(text);
+  const usual = unique([...recentEntries(), ...known]).slice(0, mostShown);
+  if (text.trim() === '') return { entries: usual, isComplete: true, isSuggested: true };
+  const all = [...known, ...senders, ...found, ...docsEntries()];
+  const entries = ranked(all, text).slice(0, mostShown - 1);
+  if (entries.length > 0) return { entries: [...entries, ...person], isComplete, isSuggested: false };
+  const suggested = similar.length > 0 ? similar : findSimilar(all, text.trim());
+  return { entries: [...suggested, ...person, ...usual.slice(0, mostSuggested)], isComplete, isSuggested: true };
+}
+
+/** Number of pages that are suggested for a text without a match. */
+const mostSuggested = 6;
 
 /** Returns an entry that looks up the text as a person. The identity does not become part of an address. */
 function usePersonEntry(identity: string): readonly Entry[] {
@@ -172,7 +190,12 @@ function Option({ id, entry, isActive, onChoose }: OptionProps) {
   );
 }
 
-function statusText(count: number, text: string, isComplete: boolean): string {
+function statusText({ entries, isComplete, isSuggested }: Results, text: string): string {
   if (text.trim() === '') return '';
-  return `${plural(count, 'result')}${isComplete ? '' : ', searching …'}`;
+  if (!isSuggested) return `${plural(entries.length, 'result')}${isComplete ? '' : ', searching …'}`;
+  if (!isComplete) return 'Searching …';
+  const [first] = entries;
+  const hint =
+    first?.kind === 'similar' ? `Did you mean ${first.title}?` : 'Check the spelling, or type fewer letters.';
+  return `No match for “${text.trim()}”. ${hint}`;
 }

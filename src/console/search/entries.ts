@@ -1,12 +1,16 @@
+import { nearest } from '../../contract/nearest.ts';
 import { byRank, rankName, searchWords } from '../../contract/search-rank.ts';
 
 /** Kinds of results. Results of equal rank are in this order. */
 export const kinds = {
   recent: 'Recent',
+  similar: 'Did you mean',
   page: 'Page',
   application: 'Application',
   feature: 'Flag',
   key: 'Key',
+  sender: 'Sender',
+  origin: 'Origin',
   user: 'User',
   setting: 'Settings',
   action: 'Action',
@@ -49,6 +53,16 @@ function rankIn({ title, detail = '', words = '', kind }: Entry, wanted: readonl
   if (byTitle !== undefined) return byTitle;
   const byAll = rankName(`${title} ${detail} ${words}`, wanted);
   return byAll === undefined ? undefined : 4;
+}
+
+/** Returns the entry with the most similar title, if any. */
+export function findSimilar(entries: readonly Entry[], text: string): Entry[] {
+  const title = nearest(
+    text,
+    entries.map((entry) => entry.title),
+  );
+  const found = entries.find((entry) => entry.title === title);
+  return found === undefined ? [] : [{ ...found, kind: 'similar' }];
 }
 
 /** Omits entries with the same address as an earlier entry. */

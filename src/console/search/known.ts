@@ -1,6 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { IngestReport } from '../../contract/shapes/ledger.ts';
 import type { SearchResult, SearchResults } from '../../contract/shapes/search.ts';
 import {
   address,
@@ -13,10 +14,12 @@ import {
 import { type Place, readPlace } from '../address/place.ts';
 import { type Preset, presets, rangeQuery } from '../address/range.ts';
 import { call, resource, withQuery } from '../api/client.ts';
+import { usePoll } from '../api/poll.ts';
 import { signOut } from '../api/session.ts';
 import { root } from '../api/settings.ts';
 import { announce } from '../components/announce.tsx';
 import { openShortcuts } from '../components/shortcuts.tsx';
+import { programsIn } from '../pages/ingest/programs.ts';
 import { routes, tabs } from '../pages/routes.ts';
 import { applications, hasRole } from '../reader/reader.tsx';
 import { chooseTheme, type Theme, themes } from '../styles/theme.ts';
@@ -46,7 +49,7 @@ export function useKnownEntries(): Entry[] {
         ? []
         : [{ kind: 'page', title, href: root + route.replace(/\/:.*/, '') }],
     ),
-    ...all.flatMap(({ id, name, environments }): Entry[] => [
+    ...all.flatMap(({ id, name, environments, allowedOrigins }): Entry[] => [
       ...environments.map(
         (each): Entry => ({
           kind: 'application',
@@ -60,6 +63,15 @@ export function useKnownEntries(): Entry[] {
         words: 'keys origins environments identities',
         href: applicationSettingsAddress(id),
       },
+      // Each origin has its own address, because the search lists an address only once.
+      ...allowedOrigins.map(
+        (origin): Entry => ({
+          kind: 'origin',
+          title: origin,
+          detail: `${name} · allowed origin`,
+          href: `${applicationSettingsAddress(id)}#${encodeURIComponent(origin)}`,
+        }),
+      ),
     ]),
     ...settings.flatMap(([page, title, words]): Entry[] =>
       page === 'sign-in' && !hasRole('Admin')
@@ -138,6 +150,24 @@ export async function readDocs(): Promise<void> {
   }
 }
 
+/** Returns the programs that sent messages to the current environment in the last day. */
+export function useSenders(): readonly Entry[] {
+  const { path, query } = useLocation();
+  const { application, environment } = readPlace(path.slice(root.length), query);
+  const known = application !== undefined && environment !== undefined;
+  const report = known ? withQuery(resource('applications', application, 'ingest'), { environment }) : undefined;
+  const { data } = usePoll<IngestReport>(report, undefined);
+  if (!known || data === undefined) return [];
+  const page = environmentAddress(application, environment, 'ingest');
+  return programsIn(data.entries).map(({ name, versions }) => ({
+    kind: 'sender',
+    title: name,
+    detail: environment,
+    words: versions.map(({ label }) => label).join(' '),
+    href: withQuery(page, { ...kept(query), sender: name }),
+  }));
+}
+
 const storageKey = 'flagmeter-recent';
 const mostKept = 8;
 
@@ -174,7 +204,14 @@ const typingMs = 120;
 const againMs = 500;
 const mostRepeats = 20;
 
-export function useFound(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
+interface Found {
+  readonly entries: readonly Entry[];
+  /** The flag with the most similar name, if nothing matches. */
+  readonly similar: readonly Entry[];
+  readonly isComplete: boolean;
+}
+
+export function useFound(text: string): Found {
   const { path, query } = useLocation();
   const place = readPlace(path.slice(root.length), query);
   const found = useSignal<{ readonly q: string; readonly results: SearchResults } | undefined>(undefined);
@@ -205,8 +242,10 @@ export function useFound(text: string): { readonly entries: readonly Entry[]; re
   const isCurrent = q === '' || found.value?.q === q;
   // While the reader types, earlier results that still match are shown.
   const items = q === '' ? [] : (results?.items ?? []);
+  const similar = isCurrent && q !== '' ? results?.similar : undefined;
   return {
     entries: items.map((result) => createEntry(result, place, query)),
+    similar: similar === undefined ? [] : [{ ...createEntry(similar, place, query), kind: 'similar' }],
     isComplete: isCurrent && (results?.complete ?? true),
   };
 }

@@ -36,6 +36,7 @@ export const SearchResults = shape(
     complete: boolean(
       'True if the server has read all names since its startup. Otherwise a later search can find more.',
     ),
+    similar: Type.Optional(SearchResult),
   },
   { items: [exampleResult], complete: true },
 );

@@ -175,6 +175,13 @@ describe('a valid authorization request', () => {
     expect(page.html).toContain(receiver);
   });
 
+  test('the sign-in page of the console does not name the address of the console', async () => {
+    const redirect_uri = `http://${fixture.service.http}/console/callback`;
+    const page = await fixture.newBrowser().open(fixture.target({ client_id: 'flagmeter-console', redirect_uri }));
+    expect(page.html).toContain('to continue to <strong>flagmeter console</strong>');
+    expect(page.html).not.toContain('You will be sent to');
+  });
+
   test('the sign-in page escapes the parameters of the request', async () => {
     const login_hint = `"><script>alert('1')</script>&amp;`;
     const page = await fixture.newBrowser().open(fixture.target({ login_hint }));

@@ -274,3 +274,18 @@ export async function openSender(
       }),
   };
 }
+
+/** Runs a function while the table of flags shows only some columns. The choice belongs to the user, so it is reset. */
+export async function withColumns(page: Page, titles: readonly string[], use: () => Promise<void>): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Columns' });
+  await page.getByRole('button', { name: 'Columns' }).click();
+  const checked = dialog.getByRole('checkbox', { checked: true });
+  while ((await checked.count()) > 0) await checked.first().click();
+  for (const title of titles) await dialog.getByLabel(title, { exact: true }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await use();
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await dialog.getByRole('button', { name: 'Restore default columns' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}

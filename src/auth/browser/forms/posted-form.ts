@@ -5,7 +5,7 @@ import type { OAuthClient } from '../../../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from '../../cookies/browser.ts';
 import { passkeyPages } from '../../factors/passkeys/options.ts';
 import type { SignInServices } from '../../factors/sign-in.ts';
-import type { Form } from '../../oauth/clients.ts';
+import { consoleClientId, type Form } from '../../oauth/clients.ts';
 import { readForm } from '../../oauth/forms.ts';
 import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { type AttemptPage, pages, startLink } from '../../sso/attempt.ts';
@@ -45,6 +45,7 @@ export function formPage(services: PageServices, request: Request, { client, red
   return {
     clientName: client.name,
     redirectUri,
+    isConsole: client.clientId === consoleClientId,
     providers: services.providers.enabled().map((provider) => {
       return { name: provider.name, address: startLink(provider, findPage(request), request.query) };
     }),

@@ -9,6 +9,8 @@ export interface FormPage {
   readonly clientName: string;
   /** The address to which the browser returns; `null` if the browser stays on our pages. */
   readonly redirectUri: string | null;
+  /** True if the browser returns to the console, which needs no introduction. */
+  readonly isConsole: boolean;
   /** The identity providers that a user can sign in with, each with the address that starts the sign-in. */
   readonly providers: readonly { readonly name: string; readonly address: string }[];
   /** True if users of some e-mail domains must sign in with an identity provider. */
@@ -69,8 +71,8 @@ export function errorAttributes(error: FormError | undefined): Html | undefined 
 }
 
 /** Shows the address that the browser is sent to. A client can freely choose its name, but not this address. */
-function receiverNote({ redirectUri }: FormPage): Html | undefined {
-  if (redirectUri === null) return undefined;
+function receiverNote({ redirectUri, isConsole }: FormPage): Html | undefined {
+  if (redirectUri === null || isConsole) return undefined;
   return html`<p class="note">You will be sent to <strong>${describeReceiver(redirectUri)}</strong>.</p>`;
 }
 

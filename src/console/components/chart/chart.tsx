@@ -9,7 +9,7 @@ import { describeError } from '../../api/problem.ts';
 import { format as formats } from '../../text/format.ts';
 import { announce } from '../announce.tsx';
 import { downloadCsv } from '../download.ts';
-import { Menu } from '../menu.tsx';
+import { ExportMenu } from '../export-menu.tsx';
 import { bucketText, type ChartData, chartTimes, daySeconds, figuresCsv, perBucket, spoken } from './announcement.ts';
 import { MarkerList, markersText, nextMarked } from './markers.tsx';
 import { Plot } from './plot.ts';
@@ -77,7 +77,7 @@ export function Chart(props: ChartProps) {
       <MarkerList buckets={of.buckets} markers={markers} />
       <div class="chart-foot">
         {kind === 'table' ? <Figures caption={title} of={of} /> : <Folded title={title} of={of} />}
-        <SaveMenu title={title} name={csv} of={of} kind={kind} />
+        <ChartExport title={title} name={csv} of={of} kind={kind} />
       </div>
     </figure>
   );
@@ -94,14 +94,14 @@ function Folded({ title, of }: { readonly title: string; readonly of: ChartData 
   );
 }
 
-interface SaveMenuProps {
+interface ChartExportProps {
   readonly title: string;
   readonly name: string;
   readonly of: ChartData;
   readonly kind: ChartKind;
 }
 
-function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
+function ChartExport({ title, name, of, kind }: ChartExportProps) {
   async function savePng(drawn: Exclude<ChartKind, 'table'>) {
     try {
       const { savePicture } = await import('./picture.ts');
@@ -116,7 +116,7 @@ function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
   };
   const csv = { label: 'CSV, a table', onSelect: saveCsv };
   const png = kind === 'table' ? [] : [{ label: 'PNG, an image', onSelect: () => void savePng(kind) }];
-  return <Menu label="Download" title={`Download: ${title}`} items={[csv, ...png]} end />;
+  return <ExportMenu of={title} items={[csv, ...png]} />;
 }
 
 function Legend({ series, unfinished }: { series: readonly ChartSeries[]; unfinished: boolean }) {

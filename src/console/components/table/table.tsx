@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type CsvValue, downloadCsv, toCsv } from '../download.ts';
+import { ExportMenu } from '../export-menu.tsx';
 import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } from './sort.ts';
 
 export interface Column<Row> {
@@ -52,7 +53,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const sorted = column?.value === undefined ? rows : sortRows(rows, sort, column.value);
   return (
     <div class={stacked ? 'table stacked' : 'table'}>
-      {csv !== undefined && <CsvButton name={csv} columns={columns} rows={sorted} />}
+      {csv !== undefined && <ExportTable caption={caption} name={csv} columns={columns} rows={sorted} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard on a phone */}
       <section class="table-scroll" aria-label={caption} tabIndex={0}>
         <table>
@@ -121,18 +122,16 @@ export function ariaSort(key: string, sort: Sort): 'ascending' | 'descending' | 
   return descending(sort) ? 'descending' : 'ascending';
 }
 
-interface CsvButtonProps<Row> {
+interface ExportTableProps<Row> {
+  readonly caption: string;
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
 }
 
-export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
-  return (
-    <button type="button" class="csv" onClick={() => downloadCsv(name, formatCsv(columns, rows))}>
-      CSV
-    </button>
-  );
+export function ExportTable<Row>({ caption, name, columns, rows }: ExportTableProps<Row>) {
+  const save = () => downloadCsv(name, formatCsv(columns, rows));
+  return <ExportMenu of={caption} items={[{ label: 'CSV', onSelect: save }]} />;
 }
 
 /** Formats the rows as CSV, with the columns that have a value. */

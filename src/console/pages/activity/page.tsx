@@ -23,6 +23,7 @@ import { usePoll } from '../../api/poll.ts';
 import { useAction } from '../../components/action.tsx';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
 import { downloadCsv } from '../../components/download.ts';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Reason, Skeleton } from '../../components/failure.tsx';
 import { Filter, type Options } from '../../components/form/filters.tsx';
 import { Help } from '../../components/help.tsx';
@@ -125,7 +126,7 @@ function Filters() {
 }
 
 function Export({ path }: { readonly path: string }) {
-  const { busy, refusal, run } = useAction();
+  const { refusal, run } = useAction();
   async function save() {
     const response = await send('GET', path);
     if (!response.ok) await readBody(response);
@@ -133,9 +134,7 @@ function Export({ path }: { readonly path: string }) {
   }
   return (
     <>
-      <button type="button" class="csv" disabled={busy} onClick={() => run(save, 'File saved')}>
-        CSV
-      </button>
+      <ExportMenu of="Activity" items={[{ label: 'CSV', onSelect: () => run(save, 'File saved') }]} />
       {refusal}
     </>
   );

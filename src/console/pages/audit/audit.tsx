@@ -8,6 +8,7 @@ import { call, type Query, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { useAction } from '../../components/action.tsx';
 import { downloadCsv, toCsv } from '../../components/download.ts';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Filter } from '../../components/form/filters.tsx';
 import { Time } from '../../components/table/columns.tsx';
 import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
@@ -72,7 +73,7 @@ function Target({ of: { target, applicationId } }: { readonly of: AuditEntry }) 
 const mostPages = 100;
 
 function Export({ filters }: { readonly filters: Query }) {
-  const { busy, refusal, run } = useAction();
+  const { refusal, run } = useAction();
   async function save() {
     const entries: AuditEntry[] = [];
     let cursor: string | undefined;
@@ -94,9 +95,7 @@ function Export({ filters }: { readonly filters: Query }) {
   }
   return (
     <p class="actions">
-      <button type="button" disabled={busy} onClick={() => run(save, 'File saved')}>
-        Export as CSV
-      </button>
+      <ExportMenu of="Audit log" items={[{ label: 'CSV', onSelect: () => run(save, 'File saved') }]} />
       {refusal}
     </p>
   );

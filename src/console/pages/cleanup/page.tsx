@@ -8,6 +8,7 @@ import { usePoll } from '../../api/poll.ts';
 import { CodePlaces } from '../../components/code-places.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { download, downloadCsv, toCsv } from '../../components/download.ts';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Pending } from '../../components/failure.tsx';
 import { Help } from '../../components/help.tsx';
 import { Table } from '../../components/table/table.tsx';
@@ -105,22 +106,20 @@ function Tools({ path, data, shown, hasSelection, onAll }: ToolsProps) {
         />{' '}
         Select all
       </label>
-      {text && (
-        <>
-          <CopyButton label={`Copy pull-request text for ${what}`} text={() => `${text.title}\n\n${text.body}`} />
-          <button
-            type="button"
-            onClick={() => download('clean-up', 'md', new Blob([`# ${text.title}\n\n${text.body}`]))}
-          >
-            Markdown
-          </button>
-        </>
-      )}
-      <button type="button" class="csv" onClick={() => downloadCsv('clean-up', formatCsv(shown))}>
-        CSV
-      </button>
+      {text && <CopyButton label={`Copy pull-request text for ${what}`} text={() => `${text.title}\n\n${text.body}`} />}
+      <ExportMenu
+        of="Clean-up"
+        items={[
+          { label: 'CSV', onSelect: () => downloadCsv('clean-up', formatCsv(shown)) },
+          ...(text ? [{ label: 'Markdown', onSelect: () => saveText(text) }] : []),
+        ]}
+      />
     </div>
   );
+}
+
+function saveText({ title, body }: NonNullable<Cleanup['pullRequest']>): void {
+  download('clean-up', 'md', new Blob([`# ${title}\n\n${body}`]));
 }
 
 const titles = ['Flag', 'Verdict', 'Since', 'Variant', 'Owners', 'Tags', 'Next step', 'Code', 'Evidence'];
@@ -196,7 +195,7 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
           <a href={featureAddress({ ...place, name: feature }, query)}>{feature}</a>
         </h2>
         <span class="pill">{whyGoes(item)}</span>
-        {!declared && <span class="pill warn">undeclared</span>}
+        {!declared && <span class="pill warn">unknown flag</span>}
       </header>
       <dl>
         <dt>Evidence</dt>

@@ -80,7 +80,7 @@ function Head({ place, detail }: HeadProps) {
       </p>
       <h1>{place.name}</h1>
       <CopyButton text={place.name} title="Copy name" />
-      {detail && !detail.declared && <span class="pill warn">undeclared</span>}
+      {detail && !detail.declared && <span class="pill warn">unknown flag</span>}
       {detail?.archived && <span class="pill">archived</span>}
       {detail && (
         <p>

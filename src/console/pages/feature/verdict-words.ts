@@ -60,7 +60,7 @@ export function formatHeading(
   const { kind, declared, nearest } = verdict;
   if (!declared) {
     const meant = nearest === null ? '' : ` – did you mean ${nearest}?`;
-    return { heading: `Undeclared${meant}`, also };
+    return { heading: `Unknown flag${meant}`, also };
   }
   if (!detail.archived || kind === 'archived_but_asked') return { heading: also };
   const since = detail.archivedAt === null ? '' : ` since ${wording.time(detail.archivedAt)}`;

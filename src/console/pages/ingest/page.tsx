@@ -73,7 +73,7 @@ function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
             {format.rate(ledger.refused, ledger.accepted + ledger.refused)})
           </span>
           <span class={ledger.noted > 0 ? 'warn' : 'quiet'}>
-            <strong>{format.full(ledger.noted)}</strong> accepted with a note
+            <strong>{format.full(ledger.noted)}</strong> accepted with a warning
           </span>
         </p>
         <p class="quiet">
@@ -162,7 +162,7 @@ function Card({ app, reason }: { readonly app: string; readonly reason: LedgerRe
     <li class={`panel ${outcome === 'refused' ? 'panel-bad' : 'panel-warn'}`}>
       <h3>
         <span class={outcome === 'refused' ? 'bad' : 'warn'}>
-          {format.full(count)} {outcome}
+          {format.full(count)} {outcome === 'noted' ? 'accepted with a warning' : outcome}
         </span>{' '}
         {meaning}
       </h3>

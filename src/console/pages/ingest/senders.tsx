@@ -10,7 +10,7 @@ import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Filter } from '../../components/form/filters.tsx';
 import { Ago, agoColumn, countColumn, Program } from '../../components/table/columns.tsx';
-import { type Column, CsvButton, Table } from '../../components/table/table.tsx';
+import { type Column, ExportTable, Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
 import { KeyLink } from './keys.tsx';
@@ -34,7 +34,7 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
       <h2>Senders</h2>
       <div class="filters">
         <Filters entries={entries} />
-        {rows.length > 0 && <CsvButton name={`ingest-${env}`} columns={savedColumns} rows={rows} />}
+        {rows.length > 0 && <ExportTable caption="Senders" name={`ingest-${env}`} columns={savedColumns} rows={rows} />}
       </div>
       <Table
         caption="Senders"
@@ -53,7 +53,7 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
   );
 }
 
-const titles = { accepted: 'Accepted', refused: 'Refused', noted: 'Noted' };
+const titles = { accepted: 'Accepted', refused: 'Refused', noted: 'Accepted with a warning' };
 const tones = { accepted: undefined, refused: 'bad', noted: 'warn' };
 
 function programColumns(shown: readonly LedgerEntry['outcome'][]): Column<SendingProgram>[] {
@@ -102,7 +102,9 @@ function Versions({ of: { name, versions } }: { readonly of: SendingProgram }) {
           <li key={label} title={userAgents.join('\n')}>
             {label || 'unknown version'}:{' '}
             {format.list(
-              outcomes.filter((each) => counts[each] > 0).map((each) => `${format.full(counts[each])} ${each}`),
+              outcomes
+                .filter((each) => counts[each] > 0)
+                .map((each) => `${format.full(counts[each])} ${titles[each].toLowerCase()}`),
             )}
             <span class="quiet">
               {' '}
@@ -139,7 +141,11 @@ function Filters({ entries }: { readonly entries: readonly LedgerEntry[] }) {
     .map((code) => [code] as const);
   return (
     <>
-      <Filter name="outcome" label="Outcome" options={[all, ...outcomes.map((each) => [each] as const)]} />
+      <Filter
+        name="outcome"
+        label="Outcome"
+        options={[all, ...outcomes.map((each) => [each, titles[each]] as const)]}
+      />
       <Filter name="reason" label="Reason" options={[all, ...ofCodes]} />
       <Filter name="sender" label="Sender" />
     </>

@@ -138,15 +138,8 @@ function stateColumns({
   ];
 }
 
-/** Returns the default columns: all columns that are not empty. */
-export function usualColumns({ features }: Overview): string[] {
-  const usual = ['trend', 'checks', 'change', 'used', 'viewed', 'users', 'variants', 'last', 'state'];
-  return [
-    ...usual,
-    ...(features.some(({ split }) => split !== undefined) ? ['split'] : []),
-    ...(features.some(({ owners }) => owners.length > 0) ? ['owners'] : []),
-  ];
-}
+/** The default columns after the name of the flag. */
+export const usualColumns: readonly string[] = ['state', 'checks', 'users', 'last', 'owners'];
 
 /** Computes the growth between the compared periods. Without earlier checks, it is the largest number. */
 function computeGrowth(compared: OverviewFeature['compared']): number | undefined {

@@ -38,7 +38,7 @@ export function FeatureTable({ app, overview, range, filter }: FeatureTableProps
   const users = useFeatureUsers(app, overview.environment, range);
   const inView = useSignal<readonly string[]>([]);
   const all = createColumns({ app, query, overview, usersByFeature: users.known });
-  const columns = shownColumns(all, preferences.value?.columns['flags'] ?? usualColumns(overview));
+  const columns = shownColumns(all, preferences.value?.columns['flags'] ?? usualColumns);
   const environments = listEnvironments(app);
   const isAcross = query['by'] === 'environment';
   useOrder(isAcross ? [{ key: 'flag' }, ...environments.map((key) => ({ key }))] : all);

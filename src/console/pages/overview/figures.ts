@@ -9,7 +9,7 @@ export const names: Readonly<Record<Figure, string>> = {
   checks: 'Checks',
   used: 'Used',
   viewed: 'Viewed',
-  users: 'Users',
+  users: 'People',
   refused: 'Refused',
 };
 

@@ -7,7 +7,7 @@ export const states = {
   safe_to_remove: 'safe to remove',
   one_variant: 'one variant only',
   archived_but_asked: 'archived but requested',
-  undeclared: 'undeclared',
+  undeclared: 'unknown flag',
   new: 'new',
   in_use: 'in use',
   snoozed: 'snoozed',
@@ -68,7 +68,8 @@ function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string
 /** Formats the state of a flag in the table. @param meant the declared name that is similar to the undeclared name */
 export function stateText(row: OverviewFeature, meant?: string): string {
   const shown = getShownState(row);
-  if (shown === 'undeclared') return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
+  if (shown === 'undeclared')
+    return meant === undefined ? states.undeclared : `${states.undeclared} – did you mean ${meant}?`;
   const { recentVariants = 0 } = row;
   return shown === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[shown];
 }

@@ -1,16 +1,15 @@
-import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address/address.ts';
 import { rangeLabel, rangeQuery } from '../../address/range.ts';
-import { describeError } from '../../api/problem.ts';
+import { useAction } from '../../components/action.tsx';
 import { announce } from '../../components/announce.tsx';
 import type { ChosenRange } from '../../components/choices/range.tsx';
 import { copyText } from '../../components/copy.tsx';
 import { CloseButton, Dialog, useDialog } from '../../components/dialog.tsx';
 import { downloadCsv } from '../../components/download.ts';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { OptionList } from '../../components/form/filters.tsx';
-import { Menu } from '../../components/menu.tsx';
 import { useKeys } from '../../components/shortcuts.tsx';
 import { nextSort, type Sort, sortKey } from '../../components/table/sort.ts';
 import { type Column, formatCsv } from '../../components/table/table.tsx';
@@ -68,8 +67,7 @@ export function Toolbar(props: ToolbarProps) {
         All environments
       </button>
       {!isAcross && <ColumnsButton all={all} columns={columns} />}
-      <Save name={csv} columns={columns} rows={found} complete={complete} />
-      <CopyLink {...range} />
+      <Export name={csv} columns={columns} rows={found} range={range} complete={complete} />
     </search>
   );
 }
@@ -141,56 +139,41 @@ function ColumnsButton({ all, columns }: Pick<ToolbarProps, 'all' | 'columns'>) 
   );
 }
 
-interface SaveProps {
+interface ExportProps {
   readonly name: string;
   readonly columns: readonly Column<OverviewFeature>[];
   readonly rows: readonly OverviewFeature[];
+  readonly range: ChosenRange;
   readonly complete: () => Promise<void>;
 }
 
-/** Saves all rows as a file. Counts the users of the rows first. */
-function Save({ name, columns, rows, complete }: SaveProps) {
-  const busy = useSignal(false);
-  async function save() {
-    busy.value = true;
-    try {
-      await complete();
-      downloadCsv(name, formatCsv(columns, rows));
-    } catch (error) {
-      announce(describeError(error));
-    } finally {
-      busy.value = false;
-    }
-  }
-  return (
-    <button type="button" class="csv" aria-busy={busy.value} disabled={busy.value} onClick={() => void save()}>
-      CSV
-    </button>
-  );
-}
-
-/** Copies the address of the page. The range of the address is either fixed to the current times or relative. */
-function CopyLink({ range, bounds }: ChosenRange) {
-  const copied = useSignal(false);
+/** Saves all rows as a file, or copies the address of the page with fixed times or with a relative range. */
+function Export({ name, columns, rows, range: { range, bounds }, complete }: ExportProps) {
   const dialog = useDialog();
+  const { refusal, run } = useAction();
+  async function save() {
+    await complete();
+    downloadCsv(name, formatCsv(columns, rows));
+  }
   async function copy(change: Readonly<Record<string, string | undefined>>) {
     // The link contains the time zone, because its recipient can prefer another one.
     const link = linkWith({ ...change, tz: format.zone });
-    if (!(await copyText(link))) {
-      dialog.open(<LinkDialog link={link} onClose={dialog.close} />);
-      return;
-    }
-    announce('Link copied');
-    copied.value = true;
-    setTimeout(() => (copied.value = false), 2000);
+    if (await copyText(link)) announce('Link copied');
+    else dialog.open(<LinkDialog link={link} onClose={dialog.close} />);
   }
-  const fixed = { label: `These times: ${rangeLabel(bounds)}`, onSelect: () => void copy(rangeQuery(bounds)) };
   const label = 'preset' in range && /\d/.test(range.preset) ? `the last ${rangeLabel(range)}` : rangeLabel(range);
-  const moving =
-    'from' in range ? [] : [{ label: `Always ${label.toLowerCase()}`, onSelect: () => void copy(rangeQuery(range)) }];
+  const moving = { label: `Copy link to ${label.toLowerCase()}`, onSelect: () => void copy(rangeQuery(range)) };
   return (
     <>
-      <Menu label={copied.value ? 'Copied ✓' : 'Copy link'} items={[...moving, fixed]} end />
+      <ExportMenu
+        of="Flags"
+        items={[
+          { label: 'CSV', onSelect: () => run(save, 'File saved') },
+          ...('from' in range ? [] : [moving]),
+          { label: `Copy link to ${rangeLabel(bounds)}`, onSelect: () => void copy(rangeQuery(bounds)) },
+        ]}
+      />
+      {refusal}
       {dialog.element}
     </>
   );

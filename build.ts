@@ -1,7 +1,7 @@
 /**
- * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside,
- * and `dist/node/`, the same service for Node; also the package for OpenFeature, `clients/openfeature/dist`. `bun
- * build.ts [--target linux-arm64]`.
+ * Builds the released files: the executable `dist/flagmeter`, the service for Node in `dist/node/`, and the OpenFeature
+ * package in `clients/openfeature/dist`. Bun compiles the executable, which contains the workers, the console and the
+ * LMDB add-on. Usage: `bun build.ts [--target linux-arm64]`.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -58,10 +58,12 @@ function readTarget(args: string[]): string {
   throw new Error(`Cannot build for ${target}: did you mean ${closest(target, known)}? Known: ${known.join(', ')}`);
 }
 
-/** Files that are read on first use. As text in a module they would take memory, and their bytecode as much again. */
+/**
+ * Files that are read on first use. In a module, they would take memory as text, and the same memory again as bytecode.
+ */
 const files = ['dist/console.bin', 'src/accounts/common-passwords.br'];
 
-/** Code for browsers, each as JSON. The build puts it into the program in place of these names. */
+/** Code for browsers, encoded as JSON. The build replaces each of these names in the program with the code. */
 interface ForBrowsers {
   readonly FLAGMETER_CONSOLE: string;
   readonly FLAGMETER_SNIPPET: string;
@@ -77,7 +79,7 @@ async function buildForBrowsers(inside: Set<string>): Promise<ForBrowsers> {
   };
 }
 
-/** @returns the folders of the npm packages inside */
+/** @returns the folders of the npm packages in the executable */
 async function buildExecutable(
   target: string,
   outfile: string,
@@ -93,18 +95,17 @@ async function buildExecutable(
     naming: { asset: '[name].[ext]' },
     target: 'bun',
     minify: { whitespace: true, syntax: true },
-    // Compiled on this platform, the code need not be parsed at each startup. For another platform, bytecode might not
-    // fit, and would only take space.
+    // Bytecode for this platform avoids parsing the code at each startup. For another platform, bytecode might not fit,
+    // and would only take space.
     format: 'esm',
-    // In one file, every import of `node:http` and the like would be loaded at each startup, whichever command needs
-    // it.
+    // In a single file, each startup would load every import, such as `node:http`, for any command.
     splitting: true,
     bytecode: target === here,
     external: ['uWebSockets.js'],
     define: {
       FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`),
       FLAGMETER_FILES: JSON.stringify(embedded),
-      // Otherwise, the bundler writes the paths of dependencies: two builds of one commit would differ.
+      // These values replace the paths of dependencies, which would make two builds of one commit differ.
       __dirname: JSON.stringify(embedded),
       __filename: JSON.stringify(`${embedded}module.js`),
       ...forBrowsers,
@@ -121,7 +122,7 @@ async function buildExecutable(
   });
   checkPaths(outfile);
   console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
-  // Compiled C is missing from the modules.
+  // The bundler's list of modules omits compiled C.
   const inside = new Set(['node_modules/lmdb']);
   notePackages(metafile, inside);
   checkCompiledCode(metafile);
@@ -129,7 +130,10 @@ async function buildExecutable(
   return inside;
 }
 
-/** @throws {Error} when the executable contains the path of its build: builds in other folders would differ */
+/**
+ * @throws {Error} if the executable contains the path of its source tree, because builds in other folders would then
+ * differ
+ */
 function checkPaths(outfile: string): void {
   const bytes = readFileSync(outfile);
   const path = ['node_modules', 'src', 'dist']
@@ -164,8 +168,8 @@ async function build(config: Bun.BuildConfig): Promise<Bun.BuildOutput> {
 }
 
 /**
- * lmdb looks up its add-on on the disk at run time; inside the executable it is a file of the bundle. msgpackr looks
- * for an add-on in the same way, and continues if it is missing. It must not get lmdb's add-on.
+ * lmdb looks up its add-on on the disk at run time. In the executable, this add-on is a file of the bundle. msgpackr
+ * looks up its own add-on in the same way, and works without it. msgpackr must not get lmdb's add-on.
  */
 function embedAddon(addon: string): BunPlugin {
   return {
@@ -186,7 +190,7 @@ function embedAddon(addon: string): BunPlugin {
   };
 }
 
-/** Piscina starts its worker by a path next to its own file. In the executable, that file is an entry point. */
+/** Piscina starts `worker.js` from the folder of its own module. In the executable, `worker.js` is an entry point. */
 const embedPiscinaWorker: BunPlugin = {
   name: 'embed-piscina-worker',
   setup(build) {
@@ -201,9 +205,9 @@ const embedPiscinaWorker: BunPlugin = {
 };
 
 /**
- * For Bun, ordered-binary compiles its decoder of string keys at run time, partly from the text of one of its
- * functions. The bundler renames variables in that function, but not where the compiled code declares them. So it gets
- * the text of the source instead.
+ * On Bun, ordered-binary compiles its decoder of string keys at run time, partly from the text of the function
+ * `finishUtf8`. The bundler renames variables in this function, but not in the code that declares them. The decoder
+ * therefore gets the text of the function in the source.
  */
 const keepKeyDecoder: BunPlugin = {
   name: 'keep-key-decoder',

@@ -9,11 +9,11 @@ import { patienceMs } from './test/support/patience.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
 import { skippedWorkspaces } from './test/support/workspaces.ts';
 
-/** Returns the tests of a workspace, or none if its modules are missing. */
+/** Returns a pattern for the tests of a workspace; an empty list if its modules are missing. */
 const ofWorkspace = (workspace: string, names: string) =>
   skippedWorkspaces.has(workspace) ? [] : [`${workspace}/${names}.test.ts`];
 
-/** Published clients of the executable, in the runtime that they are made for. */
+/** Tests with published clients of the executable. The clients are made for Node. */
 const clientsOnNode = '{openfeature-hooks,otlp-exporters}';
 
 /** Limits that end a test that hangs. They exceed the time limit of each wait, whose error is more specific. */
@@ -21,15 +21,15 @@ const limits = { testTimeout: 5 * patienceMs, hookTimeout: 5 * patienceMs, expec
 
 const setupFiles = ['test/support/each-file.ts'];
 
-/** Folders without unit tests: they have proofs, and tests of the executable. */
+/** Folders without unit tests. They contain proofs and tests of the executable. */
 const otherFolders = ['bench', 'binary', 'browser', 'chaos', 'faults', 'models', 'nodes', 'packages', 'unleash-server'];
 
-/** Files whose tests find the removal of a rule. */
+/** Files with a test that fails if a rule is removed. */
 const findRemovals = new Set(Object.values(mutants).map(({ test }) => test));
 
 /**
- * Tests of nodes in one process with a real PostgreSQL, which wait for it repeatedly: they are proofs. If they find the
- * removal of a rule, they are unit tests nevertheless.
+ * Tests of nodes in one process with a real PostgreSQL. They wait for PostgreSQL repeatedly, so they are proofs. Tests
+ * that detect the removal of a rule are unit tests nevertheless.
  */
 const nodeTests = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => `test/${path}`)
@@ -55,7 +55,7 @@ const slowUnitTests = [
   'test/cli/import/exports.test.ts',
 ];
 
-/** Lets `--changed` follow imports past the examples of the docs, which the console imports as text. */
+/** Lets `--changed` follow imports of the examples in the docs, which the console imports as text. */
 const textFiles = {
   name: 'text-files',
   transform: (code: string, path: string) =>
@@ -92,7 +92,9 @@ const unit = {
   },
 };
 
-/** Slow unit tests, and those of the HTTP engine and of its surroundings, which suffice for a second runtime. */
+/**
+ * Slow unit tests, and unit tests of the HTTP engine and the code around it. These tests suffice for a second runtime.
+ */
 const engine = {
   test: {
     ...unit.test,
@@ -129,7 +131,7 @@ const system = {
   },
 };
 
-/** The other browser tests, part of the proofs. */
+/** All other browser tests, which are part of the proofs. */
 const browser = {
   test: {
     ...executable,
@@ -172,7 +174,7 @@ const alerts = { test: { ...executable, name: 'alerts', include: ['test/{binary,
 /** Tests that install a server of Unleash from the npm registry. `npm run test:unleash` */
 const unleash = { test: { ...executable, name: 'unleash', include: ['test/unleash-server/*.test.ts'] } };
 
-/** The unit tests use the HTTP engine of their runtime: Bun has an engine, Node an optional one. */
+/** The unit tests use the HTTP engine of their runtime. Bun has a built-in engine. The engine of Node is optional. */
 const onBun = process.versions['bun'] !== undefined;
 const isCi = process.env['CI'] !== undefined;
 /** Prints if vitest is called directly, as `npm test` lists the skipped tests at its end. */

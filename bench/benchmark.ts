@@ -89,7 +89,7 @@ export function noteErrors(target: string, errors: Readonly<Record<string, numbe
   process.exitCode = 1;
 }
 
-/** Prints the result: as JSON, or as rows of label and text. */
+/** Prints the result as JSON, or as rows with a label and a text. */
 export function show(
   json: boolean,
   result: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import { type Benchmark, type CommonOptions, readOptions, show } from './benchma
 import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summarizeRounds, type Target } from './rounds.ts';
 import { readCommits, type Service, startService } from './service.ts';
 
-/** Options of all comparisons with a floor, and additional options `Own` of a single comparison. */
+/** Options that all comparisons with a floor share, and the additional options `Own` of one comparison. */
 export type RoundOptions<Own extends string = never> = Readonly<
   Record<'connections' | 'seconds' | 'rounds' | Own, number>
 >;
@@ -13,12 +13,15 @@ export type RoundOptions<Own extends string = never> = Readonly<
 /** A benchmark that compares the service with floors: simple servers that do part of the same work. */
 export interface Comparison<Own extends string> {
   readonly summary: string;
-  /** The product of one request, such as a packet or a token. */
+  /** Unit that one request delivers, such as a packet or a token. */
   readonly unit: string;
   readonly defaults: RoundOptions<Own>;
   /** Values that `--small` uses instead. */
   readonly small: RoundOptions<Own>;
-  /** Scripts of the floors with their arguments, by name. The ratio is computed with the first floor. */
+  /**
+   * Scripts of the floors with their arguments, by the name of the floor. The ratio compares the service with the first
+   * floor.
+   */
   readonly floors: Readonly<Record<string, readonly [script: string, ...args: string[]]>>;
   /** Additional arguments of `serve`. */
   readonly serve?: readonly string[];
@@ -79,7 +82,7 @@ export async function beginTrial<Own extends string>(
   return { trial, target: { name, pid, drive, commits: () => readCommits(http) } };
 }
 
-/** Starts the floors. They get the same load as the service of a trial. */
+/** Starts the floors. They receive the same load as the service under test. */
 export async function startFloors<Own extends string>(
   { floors }: Comparison<Own>,
   trial: Trial,

@@ -34,7 +34,7 @@ export interface ControlBench {
   readsWithChanges(): Promise<RateMeasurement>;
   /** Measures changes that both nodes make at the same time. */
   changes(): Promise<RateMeasurement>;
-  /** Measures the same changes, but each after a confirmed read, as in an HTTP request. */
+  /** Measures the same changes when a confirmed read precedes each change, as in an HTTP request. */
   changesAfterReads(): Promise<RateMeasurement>;
   close(): Promise<void>;
 }

@@ -17,13 +17,16 @@ export interface ReplicaFigures {
   /** CPU time per 10 000 cells, ms. */
   readonly cpuMs: number;
   /**
-   * Time for applying the backlog of an hour of 10 000 series, which has 600 000 cells, in seconds. A delta contains
-   * all minutes of some series.
+   * Seconds for applying an hour's backlog of 10 000 series, which has 600 000 cells. A delta contains all minutes of
+   * some series.
    */
   readonly backlogSeconds: number;
   /** Duration of the longest call of `apply`, ms. */
   readonly longestCallMs: number;
-  /** Size of the store's file, MiB: before a snapshot, and after 600 000 more cells during its reading. */
+  /**
+   * Size of the store's file, MiB: before a snapshot is read from it, and after 600 000 more cells were applied during
+   * the reading.
+   */
   readonly fileMiB: readonly [before: number, after: number];
   readonly snapshot: { readonly compressedMiB: number; readonly parts: number };
   /** Speed of writing a snapshot, MiB of the store's file per second. */
@@ -37,7 +40,10 @@ const series = 10_000;
 const environment = 1;
 const firstMinute = Math.floor(Date.UTC(2026, 0, 1) / 60_000);
 
-/** Measures a replica in a separate directory. @param hours hours of 10 000 series in the snapshot */
+/**
+ * Measures a replica in a separate directory.
+ * @param hours number of hours in the snapshot, each with cells of 10 000 series
+ */
 export async function measureReplica(hours: number): Promise<ReplicaFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-bench-'));
   try {

@@ -42,7 +42,7 @@ type Options = Readonly<
   Record<'connections' | 'callers' | 'tokens' | 'rate' | 'beside' | 'seconds' | 'rounds', number>
 >;
 
-/** Two runs with packets at a fixed rate: without and with invalidations. */
+/** Two runs with packets at a fixed rate: one without and one during invalidations. */
 interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;

@@ -8,7 +8,10 @@ import { groups } from './compare/groups.ts';
 import { isLoss, type Row } from './compare/row.ts';
 import { json, markdown } from './compare/table.ts';
 
-/** Compares all figures that code can worsen between the new executable (`--binary`) and the previous one. */
+/**
+ * Compares the new executable (`--binary`) with the previous executable, in all figures that a change of code can
+ * worsen.
+ */
 export const compare: Benchmark = {
   summary: 'every figure of two executables in alternating rounds: faster, slower, within noise',
   usage:
@@ -26,7 +29,7 @@ export const compare: Benchmark = {
     if (options.out !== undefined) mkdirSync(options.out, { recursive: true });
     const rows = await measureGroups(chosen, binaries, options);
     print(rows, binaries, options);
-    // Requests that only the previous executable refused appear in the table, but are no failure.
+    // Requests that only the previous executable refused appear in the table, but do not count as a failure.
     process.exitCode = rows.some(isLoss) ? 1 : 0;
   },
 };

@@ -48,7 +48,10 @@ interface Figures {
   readonly rows: number;
   readonly seconds: number;
   readonly rowsPerSecond: number;
-  /** Rows per second of the service's CPU time, which are more meaningful than rows per second if others use CPU. */
+  /**
+   * Rows per second of the service's CPU time. They are more meaningful than rows per elapsed second if other processes
+   * use CPU.
+   */
   readonly rowsPerCpuSecond: number;
   readonly mbPerSecond: number;
   readonly beforeMb: number;

@@ -1,8 +1,8 @@
 /**
  * The floor for ingest: the bare HTTP engine, which parses each body and responds with 202. With the argument `read`,
- * it only reads bodies and responds with 200. Other arguments add steps that any durable ingest needs: `headers` reads
- * the headers that determine whether a packet is accepted, `bytes` rejects bodies that are not UTF-8, `group` waits for
- * a group of packets as for a commit, and `cors` adds response headers. It runs as a separate process: `bun
+ * it only reads bodies and responds with 200. Other arguments add steps that any durable ingest needs. `headers` reads
+ * the headers that determine whether a packet is accepted. `bytes` rejects bodies that are not UTF-8. `group` waits for
+ * a group of packets, as for a commit. `cors` adds response headers. The floor runs as a separate process: `bun
  * bench/floor.ts` prints `floor ready http=HOST:PORT`.
  */
 const steps = new Set(process.argv.slice(2));
@@ -16,12 +16,15 @@ const accepted = {
   headers: new Headers({ 'access-control-allow-origin': 'https://shop.example.com', vary: 'Origin' }),
 };
 
-/** `Request` with the method `bytes`, which the types of Node lack. */
+/** `Request` with the method `bytes`, which is missing from Node's type declarations. */
 type BunRequest = Request & { bytes(): Promise<Uint8Array> };
 
 let open: Promise<void> | undefined;
 
-/** Adds a request to the current group. Resolves for the whole group at the end of the current event loop iteration. */
+/**
+ * Adds a request to the current group. The promises of a group resolve together, at the end of the current event loop
+ * iteration.
+ */
 function join(): Promise<void> {
   open ??= new Promise((resolve) => {
     setImmediate(() => {

@@ -4,7 +4,9 @@ import { freshDirectory } from '../test/support/binary.ts';
 import { round } from './numbers.ts';
 import { fillHistory, variants } from './report-store.ts';
 
-/** Growth of a usage store with its series. Packets that count known series in the same minute need no space. */
+/**
+ * Growth of a usage store with the number of series. Packets that count known series in the same minute need no space.
+ */
 export interface Growth {
   readonly series: number;
   /** Size in MB if every series is counted in every retained minute. */

@@ -51,7 +51,7 @@ interface HostileMeasurement {
 type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & { readonly binary: string };
 type MakeRequest = (key: string) => Buffer;
 
-/** Returns functions that create complete requests, by the content of their bodies. */
+/** Returns functions that create complete requests, by a description of the request body. */
 function createShapes(small: boolean): ReadonlyMap<string, MakeRequest> {
   const part = small ? 1 / 10 : 1;
   return new Map([

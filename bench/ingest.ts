@@ -47,12 +47,15 @@ export const packets: Comparison<'series'> = {
 
 const comparison = besideFloor(packets);
 
-/** Numbers of connections. Many show the cost of a packet; few show the duration of a commit. */
+/**
+ * Numbers of connections. Many connections show the cost of a packet; few connections show the duration of a commit.
+ */
 const everyConnections = ['256', '64'];
 
 /**
  * Compares durable packets with the bare HTTP engine, and with the skeleton of an ingest. The same generator drives all
- * of them alternately. There is a result for each number of connections, but only one with JSON output.
+ * of them alternately. There is a result for each number of connections, but only one result with `--json`, `--small`
+ * or `--connections`.
  */
 export const ingest: Benchmark = {
   ...comparison,

@@ -54,7 +54,7 @@ export const invalidation: Benchmark = {
   },
 };
 
-/** Runs the service, sends each of many new tokens in a request, and returns the resident memory. */
+/** Runs the service, sends many new tokens with one token per request, and returns the resident memory. */
 async function residentAfter(
   { binary, requests }: { readonly binary: string; readonly requests: number },
   data: string,

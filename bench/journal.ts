@@ -63,8 +63,7 @@ function measureAppends(place: Journal, size: number, count: number) {
 }
 
 /**
- * Measures the reading of a journal: of a segment full of frames of 200 bytes, and of a recycled segment with one
- * frame.
+ * Measures how fast a journal is read: a segment full of frames of 200 bytes, and a recycled segment with one frame.
  */
 function measureReplay(place: Journal) {
   const parts = [Buffer.alloc(200, 1)];

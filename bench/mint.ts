@@ -2,7 +2,10 @@ import { createKey, manage } from '../test/support/binary.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of users for whom ids are minted alternately. When all users have ids, minting replaces these ids. */
+/**
+ * Number of users for whom ids are minted, one user after the other. When all users have ids, minting replaces these
+ * ids.
+ */
 const users = 20_000;
 
 /** Compares the durable minting of ids with the bare HTTP engine, driven with the same requests. */
@@ -29,7 +32,7 @@ export const identities: Comparison<never> = {
 
 export const mint = besideFloor(identities);
 
-/** Returns the keep-alive request of a server when a user signs in. */
+/** Returns the request that an application's server sends when a user signs in. */
 function requestText(http: string, key: string, user: number): string {
   const body = JSON.stringify({
     identity: `user-${user}@example.com`,

@@ -13,9 +13,9 @@ export interface Costs {
   /** CPU time of a packet on the fold thread, and the share of this time in which the store is locked. */
   readonly fold: number;
   readonly write: number;
-  /** CPU time per packet of the compiler, the garbage collector and the allocator of the runtime. */
+  /** CPU time per packet that the compiler, the garbage collector and the allocator of the runtime use. */
   readonly runtime: number;
-  /** CPU time per packet of the load generator if it runs on the same cores; otherwise 0. */
+  /** CPU time per packet that the load generator uses if it runs on the same cores; otherwise 0. */
   readonly generator: number;
 }
 
@@ -74,7 +74,7 @@ class Resource {
     if (!this.#isBusy) this.#next();
   }
 
-  /** Records that the resource was busy since a time. */
+  /** Adds the time since `began` to the busy time of the resource. */
   took(began: number): void {
     const { now } = this.#simulation;
     if (now > warmUp) this.busyUs += now - Math.max(began, warmUp);

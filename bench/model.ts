@@ -24,7 +24,7 @@ const lanes = [
   { applications: 4, workers: 4 },
 ] as const;
 
-/** Above this share of their use, the cores are reported as the limit. */
+/** The cores are reported as the limit if more than this share of them is in use. */
 const full = 0.93;
 
 interface Row extends SimulationResult, Machine {}

@@ -10,7 +10,9 @@ import { readCommits, type Service, startService, verifyCounts } from './service
 /** Offered load, relative to the peak throughput. */
 const factors = [1, 2, 5];
 
-/** With this number of connections, no packet is refused, because not more packets can wait. */
+/**
+ * With this number of connections, no packet is refused, because the number of waiting packets stays below the limit.
+ */
 const calmConnections = 256;
 
 /** Measures the throughput when clients send more than the service accepts, and retry immediately. */

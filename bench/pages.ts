@@ -180,8 +180,8 @@ async function openPage(
 }
 
 /**
- * Lists the paths that a console page requests. Two of three pages show all flags, and the others one flag. Pages
- * request slow reports less often.
+ * Lists the paths that a console page requests. Two of three pages show all flags, and every third page shows one flag.
+ * Pages request slow reports less often.
  */
 function listPaths(page: number, flags: number, turn: number): readonly string[] {
   const { hours, step } = ranges[page % ranges.length]!;

@@ -37,8 +37,8 @@ export function threadSeconds(pid: number): Map<string, number> {
 }
 
 /**
- * Returns the bytes that a process has written to disks. The kernel counts whole folios, so this can be several times
- * more than written.
+ * Returns the bytes that a process has written to disks. The kernel counts whole folios, so the result can be several
+ * times what the process wrote.
  */
 export function ioBytes(pid: number): number {
   const bytes = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];

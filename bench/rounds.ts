@@ -47,7 +47,7 @@ export interface Rounds {
   readonly half: Run;
 }
 
-/** Pause before a run. In it, the previous process finishes most of its background work, such as a fold. */
+/** Pause before a run. During the pause, the previous process finishes most of its background work, such as a fold. */
 const settleMs = 200;
 
 /**
@@ -119,7 +119,9 @@ export function commitsIn({ service, half }: Rounds): number | null {
   return commits.every((each) => each !== null) ? commits.reduce((sum, each) => sum + each, 0) : null;
 }
 
-/** Returns the result of a benchmark with floors. Latencies are measured at half of the rate. */
+/**
+ * Returns the result of a benchmark with floors. Latencies are measured at half of the service's rate at full speed.
+ */
 export function summarizeRounds({ floors, service, half }: Rounds) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {

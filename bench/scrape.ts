@@ -14,7 +14,7 @@ export const scrape: Benchmark = {
     try {
       const service = await startService(options.binary);
       const access = await token(service.http, service.credentials);
-      // The service has one application already, and a team can have at most 1 000.
+      // The service already has one application, so the loop starts at 1. A team can have at most 1 000.
       for (let at = 1; at < options.applications; at += 1) await useApplication(service, access, at);
       await askEveryRoute(service);
       const { times, text } = await timeScrapes(service, options.scrapes);

@@ -17,8 +17,8 @@ interface MeasuredServer {
 }
 
 /**
- * Compares the bare HTTP engine, with an increasing number of steps of an ingest, and the service. All get the same
- * packets alternately.
+ * Compares the service with the bare HTTP engine, which performs an increasing number of steps of an ingest. All get
+ * the same packets alternately.
  */
 export const steps: Benchmark = {
   summary:

@@ -20,7 +20,7 @@ interface Server {
 }
 
 /**
- * Compares the service, with different numbers of front-end threads, and the bare HTTP engine. All get the same packets
+ * Compares the bare HTTP engine with the service at different numbers of front-end threads. All get the same packets
  * alternately.
  */
 export const threads: Benchmark = {

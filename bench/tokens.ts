@@ -14,7 +14,10 @@ export const issuing = tokenComparison({
   requests: async ({ http, credentials }) => [tokenRequest(http, credentials)],
 });
 
-/** Compares management API requests with a bearer token with the bare HTTP engine that verifies once per request. */
+/**
+ * Compares management API requests that have a bearer token with the bare HTTP engine, which verifies one signature per
+ * request.
+ */
 export const calls = tokenComparison({
   summary: 'API requests with a token per second, compared with the bare HTTP engine with one verification per request',
   unit: 'request',
@@ -31,7 +34,7 @@ export const verify = besideFloor(calls);
 /** A comparison of requests with tokens. */
 interface TokenComparison {
   readonly summary: string;
-  /** The product of one request. */
+  /** Unit that one request delivers. */
   readonly unit: string;
   /** Operation of `floor-tokens.ts` per request. */
   readonly floor: 'sign' | 'verify';

@@ -9,7 +9,10 @@ import { round } from './numbers.ts';
 import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Packets with three of 100 flags, two variants each. The second kind adds one of ten metrics, and a person. */
+/**
+ * Packets with three of 100 flags and two variants of each flag. Packets of the second kind also contain one of ten
+ * metrics, and a person.
+ */
 const plain: PacketMix = { features: 100, variants: 2, metrics: 10, featuresPerPacket: 3, metricsPerPacket: 0 };
 const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
 
@@ -78,7 +81,7 @@ export interface WearRun {
   readonly cpuUs: number;
   readonly rssMb: number;
   readonly requestBytes: number;
-  /** Writes of the device before the run, while the service is idle: kB and flushes per second. */
+  /** Write activity of the device before the run, while the service is idle: kB and flushes per second. */
   readonly idleKb: number | null;
   readonly idleFlushes: number | null;
 }

@@ -10,7 +10,10 @@ export const isEnclosed = process.env[mark] !== undefined;
 /** Separate namespaces. Nothing inside them is visible outside, and everything ends with the first process inside. */
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** Command of the first process. It adopts the orphans of killed servers, because a JavaScript runtime does not. */
+/**
+ * Command of the first process. It adopts the orphans of killed servers, because a JavaScript runtime does not adopt
+ * orphans.
+ */
 const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 
 /** Signals that end a run early. */
@@ -18,8 +21,8 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs this program again in separate namespaces and a separate process group. A signal to this process closes the
- * stdin of the other process, which then ends. If the signal were passed on, it would end the programs between the two,
- * and the exit code would be lost.
+ * stdin of the other process, which then ends. The signal is not passed on, because it would end the intermediate
+ * programs, and the exit code would be lost.
  * @param folder folder for all remaining files
  * @returns its exit code
  * @throws {Error} unless the user is root

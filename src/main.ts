@@ -82,6 +82,6 @@ try {
   const wantsJson = process.argv.includes('--json');
   terminal.err(`${wantsJson ? failureJson(error) : complaint(error)}\n`);
   process.exitCode = getExitCode(error);
-  // A thread might still be running, or a pipe might wait for its other end.
+  // Forces the exit, because a thread might still run, or a pipe might wait for its other end.
   if (process.exitCode === exitCodes.interrupted) process.exit();
 }

@@ -83,7 +83,7 @@ interface Driven extends LoadReport {
   readonly cpuUs: number;
 }
 
-/** Runs both actions one after the other. The order alternates between turns. */
+/** Runs both actions one after the other. In odd turns, the second action runs first. */
 async function pair<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
   if (turn % 2 === 0) return [await one(), await other()];
   const second = await other();

@@ -11,8 +11,9 @@ import { type Stage, type StagedPostgres, until } from './stage.ts';
 const others = 2;
 
 /**
- * Measures how a node catches up after a day, in which two other nodes each counted one cell per series and minute.
- * Cells older than an hour are in a snapshot. The last hour is in the log, in one delta per second from each node.
+ * Measures how a node catches up after it was away for a day. During this day, two other nodes each counted one cell
+ * per series and minute. Cells older than an hour are in a snapshot. The last hour is in the log, in one delta per
+ * second from each node.
  */
 export async function away(
   stage: Stage,
@@ -45,7 +46,7 @@ interface Day {
   readonly firstMinute: number;
 }
 
-/** Writes a snapshot of all hours but the last to PostgreSQL, and the last hour to the log. */
+/** Writes a day to PostgreSQL: all hours except the last hour as a snapshot, and the last hour as log entries. */
 async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }: Day) {
   const nodes = Array.from({ length: others }, () => new OtherNode(cluster.url));
   const [{ session }] = nodes as [OtherNode];
@@ -74,7 +75,10 @@ async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }:
   return { snapshot: Number(row!.snapshot) / 1e6, log: Number(row!.log) / 1e6 };
 }
 
-/** Returns deltas with all minutes of a few series, for a snapshot. A snapshot does not depend on its deltas. */
+/**
+ * Returns deltas for a snapshot, each with all minutes of a few series. A snapshot does not depend on the division into
+ * deltas.
+ */
 function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + minute);
   return Array.from({ length: Math.ceil(series / 16) }, (_, at) =>

@@ -137,7 +137,7 @@ async function ofThreads(rounds: number): Promise<Pick<Inputs, 'sealed' | 'appli
   return { applied: (entries.length * cellsOfDelta * 1000) / ms, sealed: await sealedPerSecond(rounds) };
 }
 
-/** Measures how fast deltas are sealed without interruption. A node would also count cells in the meantime. */
+/** Measures how fast deltas are sealed without interruption. A real node would also count cells during this time. */
 async function sealedPerSecond(rounds: number): Promise<number> {
   const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
   const limitsOfNames = { features: series, variants: 64, metrics: 100 };

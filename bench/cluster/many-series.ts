@@ -2,7 +2,7 @@ import { requestText } from '../../src/bench/load/packets.ts';
 
 const featuresInPacket = 50;
 
-/** Returns packets that together contain a number of series, each once. Features have two variants. */
+/** Returns packets that together contain each of the series once. Features have two variants. */
 export function packetsFor(series: number, key: string, http: string): string[] {
   const features = Math.ceil(series / 2);
   return Array.from({ length: Math.ceil(features / featuresInPacket) }, (_, packet) => {

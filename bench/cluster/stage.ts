@@ -35,7 +35,7 @@ export interface StagedPostgres {
 
 const unlimited = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max-features', '10000'];
 
-/** Starts PostgreSQL. Call `cleanUp` at the end, too. */
+/** Starts PostgreSQL. The caller must call `cleanUp` at the end, too. */
 export async function openStage(binary: string): Promise<Stage> {
   const postgres = await Postgres.start({ settings: { max_connections: 200 } });
   return {

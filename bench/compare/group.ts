@@ -5,7 +5,7 @@ export interface CompareOptions {
   /** True for short runs with few connections. Their figures have no meaning. */
   readonly small: boolean;
   readonly rounds: number;
-  /** Duration of a run, and of the load before the first run, in seconds. */
+  /** Duration in seconds of a run, and of the load before the first run. */
   readonly seconds: number;
   readonly warmup: number;
   /** Number of packets that are sent before resident memory is read. */
@@ -19,9 +19,9 @@ export interface Group {
   measure(binaries: readonly [previous: string, current: string], options: CompareOptions): Promise<readonly Row[]>;
 }
 
-/** Expected duration of a run with its pause, and of starting both executables on fresh stores, in seconds. */
+/** Expected seconds for a run with its pause, and for starting both executables on fresh stores. */
 export const runSeconds = (seconds: number): number => seconds + 0.3;
 export const startSeconds = 2.5;
 
-/** Minimum relative differences of medians that matter: for costs and speed, and for latencies. */
+/** Smallest relative difference of medians that matters: for costs and speed, and for latencies. */
 export const tolerances = { cost: 0.05, p50: 0.1, p99: 0.25 } as const;

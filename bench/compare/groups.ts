@@ -48,7 +48,7 @@ const memory: Group = {
   },
 };
 
-/** Packet rates at which the use of the disk and the CPU is measured, per second. */
+/** Packet rates per second at which the use of the disk and the CPU is measured. */
 const wearRates = [1_000, 5_000] as const;
 
 /** Figures of the disk. They vary more than other figures, because there are only two or three folds in a run. */

@@ -21,7 +21,10 @@ interface Sample extends Run {
 
 type StartedTrial = Awaited<ReturnType<typeof beginTrial>>;
 
-/** Creates a group that compares two executables, and the floor of a benchmark, under the load of this benchmark. */
+/**
+ * Creates a group that compares two executables and the floor of a benchmark. All of them receive the load of this
+ * benchmark.
+ */
 export function loadGroup<Own extends string>(
   name: string,
   comparison: Comparison<Own>,
@@ -130,7 +133,8 @@ function fullFigures(unit: string, beside: boolean): readonly Figure<Sample>[] {
   return [
     ...speedFigures(unit),
     ...(beside ? floors : []),
-    // If requests wait longer, more of them share a commit. Therefore, neither direction is better.
+    // A lower value can mean longer waits, because more waiting requests share a commit. The figure is therefore not
+    // judged.
     {
       name: `commits per 1,000 ${unit}s`,
       of: ({ commits, requests }) => commits && (1_000 * commits) / requests,

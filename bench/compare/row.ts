@@ -5,7 +5,7 @@ export interface Figure<Sample> {
   readonly name: string;
   /** Returns the value of the figure in a round; `null` if it is unknown. */
   readonly of: (sample: Sample) => number | null;
-  /** Direction that is better. A figure without a better direction is printed, but not judged. */
+  /** Direction in which the figure improves. A figure without a direction is printed, but not judged. */
   readonly better?: 'more' | 'less';
   /** Minimum difference of the medians that matters, relative to the previous median. */
   readonly tolerance: number;
@@ -23,14 +23,14 @@ export interface Row extends Pick<Figure<never>, 'name' | 'better' | 'tolerance'
 export type Verdict = 'faster' | 'slower' | 'within noise' | 'not available' | 'not judged';
 
 /**
- * Minimum number of rounds for a judgement. By chance, all rounds of one executable are worse in 1 of 20 rows with
+ * Minimum number of rounds for a judgement. All rounds of one executable can be worse by chance: in 1 of 20 rows with
  * three rounds, in 1 of 70 with four rounds, and in 1 of 252 with five rounds.
  */
 const fewestRounds = 4;
 
 /**
- * Judges a row. A difference is more than noise if every round of one executable is better than every round of the other, and
- * the medians differ by more than the tolerance. For a figure that costs something, `faster` means less.
+ * Judges a row. A difference is more than noise if all rounds of one executable are better than all rounds of the
+ * other. In addition, the medians must differ by more than the tolerance. For a cost, `faster` means a lower value.
  */
 export function judge({ better, tolerance, exact, previous, current }: Row): Verdict {
   if (previous.length === 0 || current.length === 0) return 'not available';
@@ -45,7 +45,7 @@ function areApart(some: readonly number[], others: readonly number[]): boolean {
   return Math.min(...some) > Math.max(...others) || Math.max(...some) < Math.min(...others);
 }
 
-/** True if the new executable is slower than noise explains, or lacks a figure. */
+/** True if the new executable is slower by more than noise, or lacks a figure. */
 export function isLoss(row: Row): boolean {
   return row.current.length === 0 || judge(row) === 'slower';
 }

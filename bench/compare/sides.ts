@@ -12,8 +12,8 @@ export class Side<Trial> {
   }
 
   /**
-   * The measured object; `undefined` if the executable cannot be measured, for example because an older one lacks a
-   * route.
+   * The measured object; `undefined` if the executable cannot be measured, for example because an older executable
+   * lacks a route.
    */
   get trial(): Trial | undefined {
     return this.#trial;

@@ -15,7 +15,7 @@ export const counterModules: ModuleSet = {
 
 const key = randomUUID();
 
-/** A counter as a team would write it. It receives the same packets as flagmeter. */
+/** A counter as a team would write it for its own use. It receives the same packets as flagmeter. */
 export const counter: Peer = {
   status: 202,
   uniqueUsers: 'none',

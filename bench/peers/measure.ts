@@ -28,7 +28,7 @@ export interface PeerFigures {
 }
 
 export interface Durability {
-  /** Duration of the period before SIGKILL whose accepted counts are missing after a restart, in seconds. */
+  /** Length in seconds of the period before SIGKILL from which accepted counts are missing after a restart. */
   readonly lostSeconds: number;
   /** Number of times that a request counts if it is sent twice. */
   readonly retryCounts: number;
@@ -83,7 +83,7 @@ export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Prom
 interface Driven {
   readonly peer: Peer;
   readonly running: RunningPeer;
-  /** Number of checks of all accepted requests. */
+  /** Number of flag checks in all accepted requests. */
   checks: number;
 }
 

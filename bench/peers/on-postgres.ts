@@ -20,7 +20,7 @@ export interface OnPostgres<Client extends PostgresClient> {
   /** SQL that returns the sum of all checks as `total`. */
   readonly total: string;
   requests(http: string): readonly PeerRequest[];
-  /** Returns a request that a client would repeat. */
+  /** Returns a request that a client repeats after a lost response. */
   retried(http: string): PeerRequest;
 }
 

@@ -38,7 +38,7 @@ export interface RunningPeer {
 export interface PeerCounts {
   /** Returns the sum of all checks. */
   total(): Promise<number>;
-  /** Returns a request as a client repeats it after it received no response. */
+  /** Returns a request in the form in which a client repeats it after it received no response. */
   retried(): PeerRequest;
   /** Kills all processes with SIGKILL. */
   kill(): Promise<void>;

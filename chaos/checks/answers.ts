@@ -1,6 +1,6 @@
 import type { Journal } from '../journal.ts';
 
-/** Codes of responses with status 503 or 504 that a fault explains. */
+/** Error codes that a fault explains, in responses with status 503 or 504. */
 const explained = new Set([
   'backpressure',
   'store_unavailable',

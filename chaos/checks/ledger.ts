@@ -1,9 +1,9 @@
 import type { Round } from '../round.ts';
 
 /**
- * Checks that the ledger of the environment contains each accepted packet and report. Two kinds can be missing:
- * requests with an unknown outcome, and after a crash repetitions, because a repetition is written with the next
- * counted packet.
+ * Checks that the ledger of the environment contains each accepted packet and report. Requests with an unknown outcome
+ * can be missing. After a crash, repetitions can also be missing, because a repetition is written with the next counted
+ * packet.
  */
 export async function checkLedger(round: Round): Promise<void> {
   const { application, environment } = round.shop;

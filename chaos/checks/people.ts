@@ -18,7 +18,7 @@ async function checkPerson(round: Round, node: ServiceNode, { identity, sender }
     exposures: { feature: string; checks: number }[];
   };
   const checks = response.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
-  // PostgreSQL can have lost the id in a lossy failover. Then its packets may be missing.
+  // A lossy failover of PostgreSQL can lose the id. The packets with this id may then be missing.
   const through = round.isLossy ? 0 : undefined;
   for (const fault of sender.totals.flatMap(({ digits }) => digits.faults(checks, through)))
     round.journal.violation(`${node.name}, exposures of ${identity}: ${fault}`);

@@ -47,7 +47,7 @@ function note(
 
 /**
  * Reports a violation if a node responds that a change was already made. No other client makes this change. Therefore
- * the node has already made it, and does not recognise that.
+ * the node has made the change itself, and does not recognise this.
  */
 export function madeTwice(round: Round, what: string): void {
   if (!round.isLossy) round.journal.violation(`a change was made twice: ${what} already`);

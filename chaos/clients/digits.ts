@@ -10,8 +10,8 @@ export interface CountedRequest {
 }
 
 /**
- * Requests that can be identified in a sum. Each request adds a different power of four. In base four, its digit of the
- * sum is the number of times that it was counted.
+ * Requests that can be identified in a sum. Each request adds a different power of four. The base-four digit of a
+ * request in the sum is the number of times that the request was counted.
  */
 export class Digits {
   /** Number of base-four digits in a count, which is an integer below 2^31. */
@@ -33,7 +33,7 @@ export class Digits {
   }
 
   /**
-   * Lists the requests that a sum lacks or has more than once.
+   * Lists the requests that a sum lacks or contains more than once.
    * @param through only requests accepted before this time (Unix ms) must be in the sum
    */
   faults(sum: number, through = Number.POSITIVE_INFINITY): string[] {
@@ -49,7 +49,7 @@ export class Digits {
     });
   }
 
-  /** Treats a sum as correct: the requests in the sum become accepted, and the others refused. */
+  /** Treats a sum as correct: marks the requests in the sum as accepted, and all other requests as refused. */
   settle(sum: number): void {
     for (const [index, part] of this.#requests.entries())
       part.outcome = timesIn(sum, index) === 0 ? 'refused' : 'accepted';

@@ -7,8 +7,8 @@ import type { Outcome } from './ask.ts';
 const mostTries = 5;
 
 /**
- * Sends a message to different nodes or the balancer until a node acknowledges it. Sometimes sends it once more, as a
- * sender does that has not received the response.
+ * Sends a message to different nodes or the balancer until a node acknowledges it. Sometimes sends it again after that,
+ * like a sender that has not received the response.
  * @returns `accepted` if any node acknowledged the message
  */
 export async function retryElsewhere(

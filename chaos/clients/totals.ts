@@ -9,7 +9,7 @@ export interface Total {
   readonly digits: Digits;
 }
 
-/** The requests of one sender. Every fifteen requests use one series. */
+/** The requests of one sender. Each series is used by fifteen requests. */
 export class Sender {
   readonly #kind: Total['kind'];
   readonly #name: string;

@@ -8,7 +8,7 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import type { Total } from './totals.ts';
 
 /**
- * Reads reports while faults happen. A report may never contain a request twice. It must contain all requests accepted
+ * Reads reports while faults happen. A report must never contain a request twice. It must contain all requests accepted
  * before its `completeThrough`.
  */
 export async function watchReports(round: Round, dice: Dice): Promise<void> {

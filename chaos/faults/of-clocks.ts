@@ -14,7 +14,7 @@ const clockSkewed: Fault = {
   weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
-    // The fault detects a node that wrongly uses its own clock only if that clock is ahead.
+    // A node that wrongly uses its own clock is detected only if that clock is ahead.
     node.clock.aheadMs = dice.between(mostMs / 2, mostMs);
     for (let times = dice.between(1, 4); times > 0; times--) {
       journal.note(`the clock of ${node.name} is ${node.clock.aheadMs} ms ahead`);

@@ -19,7 +19,7 @@ const failover: Fault = {
   },
 };
 
-/** Kills the primary and restarts it. Then it shows commits that no standby has confirmed. */
+/** Kills the primary and restarts it. After the restart, the primary shows commits that no standby has confirmed. */
 const primaryKilled: Fault = {
   claims: ['database'],
   weight: 2,

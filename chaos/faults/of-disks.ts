@@ -3,7 +3,10 @@ import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
 import { type Fault, hold, requireDatabase } from './fault.ts';
 
-/** The disk of a node is full for some time. When there is space, the node must count again without help. */
+/**
+ * The disk of a node is full for some time. When the disk has space again, the node must count without an operator's
+ * help.
+ */
 const diskFull: Fault = {
   claims: ['node'],
   weight: 2,

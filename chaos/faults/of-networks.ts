@@ -64,7 +64,8 @@ async function cutInCommit(stage: Stage): Promise<number[]> {
   const { primary, standby } = database;
   const row = `SELECT FROM fm_stream WHERE stream IN (SELECT stream FROM fm_node WHERE name = '${stage.node.name}')`;
   for (let tries = 0; tries < mostTries; tries++) {
-    // Heartbeats pass before the cut. A heartbeat that waits for the standby would prevent the node from shipping.
+    // The network is cut later, so that heartbeats pass until then. A heartbeat that waits for the standby would
+    // prevent the node from shipping.
     const unlock = await database.lock(row);
     const isShipping = await within(
       3_000,

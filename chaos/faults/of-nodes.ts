@@ -48,7 +48,8 @@ const startCutOff: Fault = { claims: ['node'], run: (stage) => startWithoutPostg
 
 /**
  * Starts a node that cannot reach PostgreSQL after a clean stop. Reports of other nodes must list the node in
- * `mayBeCounting`. Otherwise they must not be complete through a time at which the node accepts packets.
+ * `mayBeCounting`. A report that does not list the node must not be complete through a time at which the node accepts
+ * packets.
  */
 const stopThenCutOff: Fault = { claims: ['node'], weight: 2, run: (stage) => startWithoutPostgres(stage, 'SIGTERM') };
 

@@ -104,7 +104,7 @@ export class Database {
     ]);
   }
 
-  /** Replaces the real database by an empty one or the last dump. The real database is kept under another name. */
+  /** Replaces the real database by an empty database or the last dump. The real database is kept under another name. */
   async replace(by: 'dump' | 'empty'): Promise<void> {
     await this.query(`CREATE DATABASE ${replacement} TEMPLATE template0`, 'postgres');
     const to = this.primary.url(replacement);

@@ -46,7 +46,7 @@ export function sumSizes(chunks: readonly Chunk[]): number {
 }
 
 function finalName(path: string, texts: ReadonlyMap<string, string>): string {
-  // The file's own text comes first, because files of an import cycle reach the same files.
+  // The hash starts with the file's own text, because files of an import cycle would otherwise have the same hash.
   const hash = createHash('sha256').update(texts.get(path)!);
   for (const each of [...reachable(path, texts)].sort()) hash.update(texts.get(each)!);
   const ending = extname(path);

@@ -9,7 +9,7 @@ import { type Chunk, type CompressedFile, finish, sumSizes } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
 
-/** A row of `src/console/pages/routes.ts`. Its original type needs the types of browsers. */
+/** A row of `src/console/pages/routes.ts`. The original type of a row needs the type declarations of browsers. */
 interface BuiltRoute {
   readonly page: string;
   readonly load: () => unknown;
@@ -24,7 +24,7 @@ export interface BuiltConsole {
 }
 
 /**
- * @param inside gets the directories of the bundled npm packages added
+ * @param inside set to which the directories of the bundled npm packages are added
  * @throws {Error} if the console does not compile, or a page is too large
  */
 export async function buildConsole(root: string, inside: Set<string>): Promise<BuiltConsole> {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 /**
  * Records the npm packages in a bundle, because their notices must be shipped with it.
- * @param inside directories such as `node_modules/lmdb`; gets the directories in the bundle added
+ * @param inside set of directories such as `node_modules/lmdb`, to which the directories in the bundle are added
  */
 export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Set<string>): void {
   if (metafile === undefined) throw new Error('The bundler did not return a metafile');
@@ -33,7 +33,8 @@ const compilers = [
 ];
 
 /**
- * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not in texts of code.
+ * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not in code that is
+ * stored as text.
  * @throws {Error} if a module that is not listed compiles code
  */
 export function checkCompiledCode(metafile: Bun.BuildMetafile | undefined): void {

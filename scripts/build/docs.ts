@@ -37,7 +37,7 @@ const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.js
 /** The documents of a source tree, and their addresses. */
 interface Site {
   readonly root: string;
-  /** Address below `/docs` for each path of the repository. The address of the contents is empty. */
+  /** Addresses below `/docs`, by path in the repository. The address of the table of contents is empty. */
   readonly addresses: ReadonlyMap<string, string>;
   /** Rows of the table of contents in the README. */
   readonly contents: readonly DocsEntry[];

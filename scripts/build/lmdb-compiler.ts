@@ -31,7 +31,8 @@ export interface Compilers {
 }
 
 /**
- * Returns the compilers in `CC` and `CXX`, or in `CC_linux_arm64` and `CXX_linux_arm64` for that platform; else gcc.
+ * Returns the compilers that `CC` and `CXX` select, or `CC_linux_arm64` and `CXX_linux_arm64` for a cross-compilation.
+ * The default is gcc.
  */
 export function compilersFor(target: string): Compilers {
   const prefix = isNative(target) ? '' : (prefixes[target] ?? '');
@@ -46,7 +47,10 @@ export function compilersFor(target: string): Compilers {
   };
 }
 
-/** Returns the versions of the compiler and its linker, which determine the bytes; `undefined` if they are missing. */
+/**
+ * Returns the versions of the compiler and its linker, which determine the bytes of the add-on; `undefined` if the
+ * tools are missing.
+ */
 export function readVersions({ cc }: Compilers): string | undefined {
   const [compiler, linker] = ['--version', '-Wl,--version'].map((option) => {
     const { status, stdout } = spawnSync(cc, [option], { encoding: 'utf8' });

@@ -40,7 +40,7 @@ export async function buildLmdb(target: string): Promise<string> {
     writeFileSync(stamp, wanted);
     console.error(addon.slice(root.length + 1));
   }
-  // lmdb prefers an add-on at this path to the installed one.
+  // lmdb prefers an add-on at this path to the installed add-on.
   if (isNative(target)) replaceFile(addon, join(lmdb, 'build/Release/lmdb.node'));
   return addon;
 }

@@ -1,6 +1,7 @@
 /**
- * Finds the Bun executable of a platform. An executable for that platform begins with it. npm has installed it, or it
- * is fetched once from npm for another platform. A fetched package must match `package-lock.json`.
+ * Finds the Bun executable of a platform. The build appends the service to it. npm installs the executable for the
+ * platform of this machine. The executable for another platform is fetched once from npm. A fetched package must match
+ * `package-lock.json`.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

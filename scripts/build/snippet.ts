@@ -7,7 +7,7 @@ import { notePackages } from './contents.ts';
 const maxGzipBytes = 1536;
 
 /**
- * @param inside gets added the directories of the bundled npm packages
+ * @param inside set to which the directories of the bundled npm packages are added
  * @throws {Error} if the sender does not compile or is too large
  */
 export async function buildSnippet(root: string, inside: Set<string>): Promise<SnippetFiles> {

@@ -29,7 +29,8 @@ export class RebuildingServer {
   }
 
   /**
-   * Builds and restarts the server. Resolves after the last change was built. A change during a build starts another.
+   * Builds and restarts the server. Resolves after the last change was built. A change during a build starts another
+   * build.
    */
   rebuild(): Promise<void> {
     this.#changed = true;

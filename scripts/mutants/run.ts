@@ -28,14 +28,14 @@ export interface Finding {
 
 type NamedMutant = readonly [name: string, mutant: Mutant];
 
-/** Runs the tests of all rules with the rules in place, then each test without its rule, two at a time. */
+/** Runs the tests of all rules with the rules in place. Then runs each test without its rule, two tests at a time. */
 export async function runMutants(
   chosen: readonly NamedMutant[],
   signal: AbortSignal,
   report: (name: string, finding: Finding) => void,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-mutants-'));
-  chmodSync(folder, 0o755); // The tests put PostgreSQL's files there, which another user owns.
+  chmodSync(folder, 0o755); // The tests put files of PostgreSQL, which runs as another user, into this folder.
   try {
     const trees = ['one', 'two'].map((name) => copyTree(join(folder, name)));
     const before = await runTests(trees[0]!, chosen, signal);
@@ -49,7 +49,7 @@ export async function runMutants(
     };
     await Promise.all(trees.map(work));
   } finally {
-    // Servers of an interrupted test can still write.
+    // Servers of an interrupted test can still write to the folder.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   }
 }
@@ -60,7 +60,7 @@ const failed = ({ message }: Error): Finding => ({ found: false, seconds: 0, mes
 const shared = ['node_modules', 'dist'];
 const omitted = [...shared, '.git', 'flagmeter-data'];
 
-/** Copies the tree. Tests in a copy do not build: they would replace `dist` by the build of a mutant. */
+/** Copies the tree. Tests in a copy do not build, because they would replace `dist` by the build of a mutant. */
 function copyTree(folder: string): string {
   mkdirSync(folder);
   const names = readdirSync(root).filter((name) => !omitted.includes(name));
@@ -74,7 +74,7 @@ function copyTree(folder: string): string {
 const matchesMutant = ({ test, title }: Mutant, result: TestResult) =>
   result.file === test && result.test.includes(title);
 
-/** Returns the finding about a test that does not pass with all rules in place; `undefined` if it passes. */
+/** Returns the finding about a test that fails although all rules are in place; `undefined` if the test passes. */
 function findingBefore(mutant: Mutant, before: readonly TestResult[]): Finding | undefined {
   const own = before.filter((result) => matchesMutant(mutant, result) && !isLeftOut(result));
   const bad = own.find(({ state }) => state !== 'passed');
@@ -136,7 +136,7 @@ async function runTests(tree: string, chosen: readonly NamedMutant[], signal: Ab
   throw new Error(`Cannot run ${[...files].join(' ')}:\n${output}`);
 }
 
-/** Resolves with the output of a process when it has ended. Ends its group if the run is interrupted. */
+/** Resolves with the output of a process when it has ended. Ends its process group if the run is interrupted. */
 function collectOutput(child: ChildProcess, signal: AbortSignal): Promise<string> {
   let output = '';
   for (const stream of [child.stdout, child.stderr])

@@ -50,7 +50,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'at < 0 ? undefined :',
     without: 'at < 0 || at >= 0 ? undefined :',
     test: 'test/ingest/count-once.test.ts',
-    title: 'a message that is recognised briefly counts again after 30 seconds',
+    title: 'a message with a brief recognition period counts again after 30 seconds',
   },
   'environment-separation': {
     file: 'src/ingest/formats/reports/content-identity.ts',
@@ -94,7 +94,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: ' || now >= found.claims.exp * 1000',
     without: '',
     test: 'test/auth/tokens/bearer.test.ts',
-    title: 'a token is accepted until the second it expires',
+    title: 'a token is accepted until the second in which it expires',
   },
   'token-revocation': {
     file: 'src/auth/oauth/validation.ts',
@@ -108,7 +108,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'await jwtVerify(token, verifier.publicKey, options)',
     without: '{ payload: decodeJwt(token), options }',
     test: 'test/auth/tokens/bearer.test.ts',
-    title: 'an expired or malformed token, or a token signed by a known key, is rejected without a description',
+    title: 'an expired, malformed or forged token is rejected without a description',
   },
   'token-audience': {
     file: 'src/auth/oauth/tokens.ts',
@@ -173,7 +173,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '  if (access.recent === true) checkRecent();\n',
     without: '',
     test: 'test/management/recent-sign-in.test.ts',
-    title: 'a route that is always dangerous requires a recent sign-in',
+    title: 'a dangerous route requires a recent sign-in for every request body',
   },
   'if-match': {
     file: 'src/management/responses.ts',
@@ -238,21 +238,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: " WHERE log = 'control' FOR UPDATE",
     without: " WHERE log = 'control'",
     test: 'test/accounts/store/write-change.test.ts',
-    title: 'a change locks the end of the history until its transaction ends',
+    title: 'a change locks the head of the history until its transaction ends',
   },
   'history-fence': {
     file: 'src/replication/accounts/control-statements.ts',
     text: 'position = $2 AND id = $3 RETURNING',
     without: '($2::bigint, $3::bigint) IS NOT NULL RETURNING',
     test: 'test/accounts/store/write-change.test.ts',
-    title: 'a change is written only if the end of the history is still the end on which it was planned',
+    title: 'a change is written only if no other change was written since it was planned',
   },
   'change-id': {
     file: 'src/replication/accounts/change-queue.ts',
     text: 'history.entries.some((each) => isSameEntry(each, own))',
     without: 'history.entries.some((each) => isSameEntry(each, own) && false)',
     test: 'test/accounts/store/nodes.test.ts',
-    title: 'a commit whose response is lost counts as made, and is not repeated',
+    title: 'a commit whose response is lost is treated as successful, and is not repeated',
   },
   'cancelled-wait': {
     file: 'src/replication/postgres/session.ts',
@@ -281,6 +281,6 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (keysIn(this.#store.messageTimes, range).length > 0) return false;',
     without: 'keysIn(this.#store.messageTimes, range);',
     test: 'test/replication/remembered-messages.test.ts',
-    title: 'after a message without counts, a retry of the same message does not count',
+    title: 'a retry of a message without counts is not counted',
   },
 };

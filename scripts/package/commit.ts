@@ -12,7 +12,7 @@ export interface Commit {
 /** @returns `undefined` if git is missing, or if `root` is not the root of a checkout with a commit */
 export function readCommit(root: string, env: NodeJS.ProcessEnv = process.env): Commit | undefined {
   const git = (...args: readonly string[]) => {
-    // git would otherwise refuse a checkout that belongs to another user.
+    // This setting makes git accept a checkout that belongs to another user.
     const command = ['-c', `safe.directory=${root}`, ...args];
     const { status, stdout } = spawnSync('git', command, { cwd: root, env, encoding: 'utf8' });
     return status === 0 ? stdout.trim() : undefined;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the licence of an npm package: the text of its licence file, else of the section in its README, else of its
- * file in `packaging/licences`.
+ * Returns the licence of an npm package. Uses the first text that exists: the licence file, the licence section of the
+ * README, or the package's file in `packaging/licences`.
  * @param folder folder of the package
  * @throws {Error} if no text is found, because the licence must be shipped with the executable
  */

@@ -86,7 +86,9 @@ function head(name: string, { version, epoch }: Edition): string {
   return `.\\" Written from the help texts.\n.TH ${name.toUpperCase()} 1 ${day} "flagmeter ${version}" "User Commands"\n`;
 }
 
-/** Formats a text with its line breaks. Removes the indentation, because its 100 columns are wider than a page. */
+/**
+ * Formats a text with its line breaks. Removes the indentation of the page, because the lines have up to 100 columns.
+ */
 function verbatim(text: string): string {
   return `.PP\n.in 0\n.nf\n${text.trim().split('\n').map(roff).join('\n')}\n.fi\n.in\n`;
 }

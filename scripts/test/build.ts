@@ -24,7 +24,10 @@ const outputs = [
 ];
 const inRoot = (name: string) => join(root, name);
 
-/** Builds if necessary. Two runs of the tests build once: the second run waits for the first. @returns the exit code */
+/**
+ * Builds if necessary. If two test runs start at the same time, the second run waits for the build of the first run.
+ * @returns the exit code
+ */
 export function buildIfStale(): number {
   if (!isStale(inputs.map(inRoot), outputs.map(inRoot))) return 0;
   mkdirSync(inRoot('dist'), { recursive: true });

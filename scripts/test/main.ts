@@ -61,7 +61,8 @@ function readResults(path: string): TestResult[] {
 
 /** Returns arguments that make vitest run some projects, print a line for each file, and report to this run. */
 function listTests(...projects: readonly string[]): string[] {
-  // Many tests wait for processes or disks, so more of them than processors run in parallel. Proofs also measure.
+  // Many tests wait for processes or disks, so there are more workers than processors. Proofs also measure, so they
+  // have fewer workers.
   const workers = Math.ceil(availableParallelism() * (isProofs ? 1.5 : 2));
   const reporter = join(import.meta.dirname, 'reporter.ts');
   return [

@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * True if an output is missing or older than an input. A directory stands for all its contents, and is newer after a
- * deletion.
+ * True if an output is missing or older than an input. A directory stands for all its contents, and becomes newer when
+ * a file in it is deleted.
  */
 export function isStale(inputs: readonly string[], outputs: readonly string[]): boolean {
   const built = Math.min(...outputs.map((path) => modifiedAt(path) ?? 0));

@@ -56,8 +56,8 @@ function failedLines(results: readonly TestResult[]): string[] {
 const formatName = ({ project, file, test }: TestResult) => [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
 
 /**
- * Returns the command that repeats a test in its project and runtime. Vitest takes a pattern of the name, whose groups
- * it joins with spaces.
+ * Returns the command that repeats a test in its project and runtime. Vitest compares a pattern with the full name of a
+ * test, in which spaces separate the groups.
  */
 function formatCommand({ project, file, test }: TestResult): string {
   const program = project === 'unit' ? 'npx bun --bun vitest' : 'npx vitest';

@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 
 /**
- * Returns the first argument that is not contained in the path of any test file, as vitest compares them. `undefined`
- * if all are contained, or the arguments include options, whose values look like files.
+ * Returns the first argument that no test file contains in its path, by the comparison that vitest uses. Returns
+ * `undefined` if every argument matches. Also returns `undefined` if there are options, because their values look like
+ * files.
  */
 export function unmatched(root: string, args: readonly string[]): string | undefined {
   if (args.some((arg) => arg.startsWith('-'))) return undefined;

@@ -66,7 +66,8 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // A key can be rotated again after its successor was deleted. It then expires no later than promised.
+    // A key can be rotated again after its successor was deleted. The key then expires no later than the first rotation
+    // promised.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     tx.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });

@@ -55,7 +55,7 @@ export class AuditExport {
       this.counts.made += 1;
       return this.#number;
     } catch (error) {
-      this.#last = undefined; // The files might contain some of the lines.
+      this.#last = undefined; // Some of the lines might already be in the files.
       this.#tellFailure(error as Error);
       return -1;
     }
@@ -90,7 +90,7 @@ export class AuditExport {
     const same = audit.get(auditKey(number));
     if (same !== undefined) return formatLine(same) === formatLine(this.#last);
     const [newest] = audit.getRange({ reverse: true, limit: 1 });
-    return newest === undefined || newest.value.number > number; // The exported entry has expired.
+    return newest === undefined || newest.value.number > number; // True if the exported entry has expired.
   }
 
   /** Finds the latest entry of the log that is in a file. */

@@ -39,7 +39,7 @@ export function auditEntries(
   before: number | undefined,
   limit: number,
 ): readonly AuditEntry[] {
-  audit.resetReadTxn(); // Includes every write acknowledged before this request.
+  audit.resetReadTxn(); // The new snapshot includes every write acknowledged before this request.
   const start = before === undefined ? {} : { start: auditKey(before - 1) };
   return Array.from(audit.getRange({ ...start, reverse: true, limit }), ({ value }) => value);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** Folder of `common-passwords.br` in the executable, set by the build. Otherwise it is next to this module. */
+/** Folder of `common-passwords.br` in the executable, set by the build. If not set, the file is next to this module. */
 declare const FLAGMETER_FILES: string | undefined;
 
 /**

@@ -33,7 +33,7 @@ export interface Directory extends DirectorySources, Accounts {
   findKey(text: string): KeyHolder | undefined;
   /** Records a use of a key. Uses and refusals stay in memory until the next `flush`. */
   recordUse(holder: KeyHolder): void;
-  /** Records once that a packet contained a Backend key. Starts the write to disk before it returns. */
+  /** Records that a packet contained a Backend key, once for each key. Starts the write to disk before it returns. */
   recordLeak(holder: KeyHolder): void;
   /** Records that a message with a key was refused. */
   recordRefusal(holder: KeyHolder, code: RefusalCode): void;

@@ -127,7 +127,7 @@ export function readNotes(
   applicationId: string,
   feature: string,
 ): readonly FeatureNote[] {
-  notes.resetReadTxn(); // Includes every write acknowledged before this request.
+  notes.resetReadTxn(); // The new snapshot includes every write acknowledged before this request.
   return notes.get(declarationKey(applicationId, feature)) ?? [];
 }
 

@@ -14,7 +14,7 @@ interface KeyEventsDeps {
 /** Last uses, refusals and leaks of application keys, in memory until flushed. */
 export class KeyEvents {
   readonly #deps: KeyEventsDeps;
-  /** Last uses by the key's hash. Unknown keys are not recorded, so the size of each map is bounded by the keys. */
+  /** Last uses by the key's hash. Unknown keys are not recorded, so the number of keys bounds the size of each map. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
   readonly #refusals = new UnwrittenRefusals();
@@ -92,8 +92,8 @@ export class KeyEvents {
 }
 
 /**
- * Announces the leak of a key once. A node that sees the leak later finds its record. The event has the time of the
- * record, so that it also reaches webhooks that were created between the leak and the record.
+ * Announces the leak of a key once. A node that sees the leak later finds it already recorded. The event has the time
+ * of the record. It therefore also reaches webhooks that were created between the leak and the record.
  */
 function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
   const application = tx.applications.get(key.applicationId);
@@ -134,7 +134,7 @@ interface ApiKeyUsesDeps {
 /** Last uses of API keys, in memory until flushed. Other nodes see them after the flush. */
 export class ApiKeyUses {
   readonly #deps: ApiKeyUsesDeps;
-  /** Last uses by client id. Only uses of existing keys are recorded, so the size is bounded by the keys. */
+  /** Last uses by client id. Only uses of existing keys are recorded, so the number of keys bounds the size. */
   readonly #uses = new Map<string, Use>();
 
   constructor(deps: ApiKeyUsesDeps) {
@@ -206,7 +206,7 @@ export class UnwrittenRefusals {
     return [...this.#taken, this.#tallies].reduce((sum, each) => plus(sum, each.get(hash)), refused);
   }
 
-  /** Takes the refusals since the last call. The caller writes them, and then calls `written` or `giveBack`. */
+  /** Takes the refusals counted since the last call. The caller writes them, and then calls `written` or `giveBack`. */
   take(): RefusalTallies {
     const taken = this.#tallies;
     this.#tallies = new Map();
@@ -236,7 +236,7 @@ export class UnwrittenRefusals {
   }
 }
 
-/** Returns the sum of the stored refusals and the refusals of a tally. */
+/** Returns the sum of the stored refusals and the refusals that are counted in memory. */
 function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRefusals | undefined {
   if (tally === undefined) return stored;
   const reasons: Record<string, number> = { ...stored?.reasons };
@@ -244,7 +244,7 @@ function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRef
   return { count: (stored?.count ?? 0) + tally.count, lastAt: Math.max(stored?.lastAt ?? 0, tally.lastAt), reasons };
 }
 
-/** Uses, leaks and refusals of keys that a thread has recorded and not sent yet. */
+/** Uses, leaks and refusals of keys that a thread has recorded but not yet sent. */
 export interface ThreadKeyEvents {
   /** Times of last uses by the key's hash, Unix milliseconds. */
   readonly uses: ReadonlyMap<string, number>;

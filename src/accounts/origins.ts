@@ -12,7 +12,7 @@ const opaque = 'null';
 /** An origin of the local machine with `:*` as its port: a developer's page can have any port. */
 const anyPort = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/i;
 
-/** Removes the trailing slash that an address bar shows from an origin pattern. */
+/** Removes from an origin pattern the trailing slash that an address bar shows. */
 export function withoutSlash(pattern: string): string {
   return pattern.endsWith('/') ? pattern.slice(0, -1) : pattern;
 }
@@ -111,7 +111,9 @@ interface OriginVerdict {
   readonly why: string;
 }
 
-/** Returns whether packets with an origin are admitted, and by which pattern or for which reason not. */
+/**
+ * Determines if packets with an origin are admitted. Also returns the pattern that allows the origin, or the reason.
+ */
 export function judgeOrigin(patterns: readonly string[], origin: string): OriginVerdict {
   const allowed = originMatcher(patterns)(origin);
   const by = patternThatAllows(patterns, origin) ?? null;

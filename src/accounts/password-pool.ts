@@ -17,7 +17,10 @@ export interface PasswordPool {
    * caller are waiting
    */
   checkRoom(caller?: string): void;
-  /** Hashes a new password as `hashPassword` does. Throws as `checkRoom` does, or `invalid_body` if it is common. */
+  /**
+   * Hashes a new password as `hashPassword` does. Throws as `checkRoom` does, or `invalid_body` if the password is
+   * common.
+   */
   hash(password: string, randomBytes: RandomBytes, caller: string): Promise<string>;
   /** Verifies a password as `verifyPassword` does. Also throws as `checkRoom` does. */
   verify(password: string, hash: string, caller?: string): Promise<boolean>;

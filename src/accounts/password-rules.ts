@@ -9,7 +9,9 @@ const { minCharacters, maxBytes } = passwordLength;
  */
 const fewestOfAddress = 4;
 
-/** Returns the rule that a new password breaks; `undefined` if it breaks none. Ignores common passwords. */
+/**
+ * Returns the rule that a new password breaks; `undefined` if it breaks no rule. Does not check for common passwords.
+ */
 export function passwordFault(password: string, email: string): string | undefined {
   if ([...password].length < minCharacters) return `must have at least ${minCharacters} characters`;
   if (Buffer.byteLength(password) > maxBytes) return `must have at most ${maxBytes} bytes`;
@@ -18,7 +20,10 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
-/** Describes the fault of a password that was typed twice; `undefined` if it is valid. Ignores common passwords. */
+/**
+ * Describes the fault of a password that was typed twice; `undefined` if it is valid. Does not check for common
+ * passwords.
+ */
 export function typedFault(
   { password, again }: { readonly password: string; readonly again: string },
   email: string,

@@ -20,7 +20,7 @@ export function withoutPassword(randomBytes: RandomBytes): string {
   return `${costText}$${Buffer.from(randomBytes(16)).toString('base64').slice(0, 22)}${noDigest}`;
 }
 
-/** True if a text is a hash from `hashPassword`, with its cost. */
+/** True if a text is a hash in the format of `hashPassword`, with the same cost. */
 export function isPasswordHash(text: string): boolean {
   return text.startsWith(costText) && /^\$[\w+/-]{22}\$[\w+/-]{43}$/.test(text.slice(costText.length));
 }

@@ -42,7 +42,7 @@ export function tokenPrefix(token: string): string {
   return token.slice(0, token.length - length + (length >= strongSecretLength ? 4 : 0));
 }
 
-/** True if a secret has too few letters and digits, too few different ones, or no digit. */
+/** True if a secret has too few letters and digits, too few different characters, or no digit. */
 export function isGuessable(secret: string): boolean {
   const symbols = secret.match(/[a-z\d]/gi) ?? [];
   return symbols.length < strongSecretLength || new Set(symbols).size < 10 || !/\d/.test(secret);

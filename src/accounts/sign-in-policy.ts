@@ -48,7 +48,10 @@ export function patchSignInPolicy(
   });
 }
 
-/** Checks that a user can sign in with a provider, and an Admin with a password while the provider is down. */
+/**
+ * Checks that a user can sign in with a provider. Also checks that an Admin can sign in with a password while the
+ * provider is down.
+ */
 function checkPasswords(
   tx: AccountTransaction,
   { passwords, breakGlass }: SignInPolicy,

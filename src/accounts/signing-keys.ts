@@ -15,7 +15,9 @@ export interface Rotation {
   readonly retired: readonly RetiredKey[];
 }
 
-/** Returns all stored signing keys, also from other processes: the current key, then the others, newest first. */
+/**
+ * Returns all stored signing keys, including keys from other processes: the current key, then the others, newest first.
+ */
 export function storedKeys({ signingKeys }: Pick<AccountTables, 'signingKeys'>): StoredKey[] {
   signingKeys.resetReadTxn();
   return inOrder(Array.from(signingKeys.getRange(), ({ value }) => value));

@@ -64,7 +64,7 @@ export function patchTeam(
 
 /**
  * Deletes a team with its API keys, sign-in clients and webhooks, and removes its members.
- * @throws {Refusal} `not_found`, `conflict` while it has applications, or members without another team
+ * @throws {Refusal} `not_found`, `conflict` while the team has applications, or has members who are in no other team
  */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((tx) => {
@@ -88,7 +88,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const admins = listAdmins(tx, id).map((admin) => admin.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) tx.put('users', user.id, user);
-    // Nobody can read the log of a deleted team. The entry goes to the current teams of its Admins.
+    // Nobody can read the audit log of a deleted team. The entry goes to the primary teams that its Admins now have.
     const readers = new Set(left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam));
     for (const reader of readers.size > 0 ? readers : [id]) tx.note('team.deleted', reader, describeTarget(team));
   });
@@ -108,7 +108,10 @@ function describeTarget({ id, name }: Team): AuditEntry['target'] {
   return { type: 'team', id, name };
 }
 
-/** True if a caller may administer the installation and see data without a team: for Admins of the oldest team only. */
+/**
+ * True if a caller may administer the installation and see data that belongs to no team. Only Admins of the oldest team
+ * may do this.
+ */
 export function isInstallationAdmin(
   accounts: Pick<Accounts, 'teams'>,
   caller: { roleIn(teamId: string): Role | undefined },

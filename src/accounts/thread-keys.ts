@@ -19,7 +19,7 @@ export class ThreadKeys {
   readonly #outbox: Pick<Outbox, 'send' | 'sendLater'>;
   readonly #index: KeyIndex;
   #uses = new Map<string, number>();
-  /** Time of the last sent use by the key's hash, monotonic. */
+  /** Monotonic time of the last sent use, by the key's hash. */
   readonly #sentAt = new Map<string, number>();
   #leaks: string[] = [];
   /** Hashes of all reported leaked keys. */

@@ -14,7 +14,7 @@ export interface WantedTrust extends Pick<Trust, 'issuer' | 'audience' | 'subjec
 }
 
 /**
- * @param allowPrivate true if issuers may be in a private network, also without TLS
+ * @param allowPrivate true if issuers may be in a private network, and may use `http:` URLs
  * @throws {Refusal} `invalid_body`
  */
 export async function readTrust(

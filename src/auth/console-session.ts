@@ -85,7 +85,10 @@ export class ConsoleCallers {
     };
   }
 
-  /** Reads the session of the cookie; `undefined` if invalid. Two cookies are invalid: one might be an attacker's. */
+  /**
+   * Reads the session of the cookie; `undefined` if invalid. Two cookies count as invalid, because one cookie might be
+   * an attacker's.
+   */
   #read(request: Request): ConsoleSession | undefined {
     const { accountStore, directory } = this.#services;
     const values = Array.from(readCookies(request)).filter(([sent]) => sent === this.#cookie.name);

@@ -53,7 +53,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({ table: 'assertions', end: keyAt((now - leewayMs) / 1000 - clockTolerance), isOver: () => true }),
     steps({
       table: 'sessions',
-      // The session remains while its user has lost access to the client. The user might get access again, and a new
+      // A session stays even if its user has lost access to the client. The user might regain access, and a new
       // password must still end the session.
       isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
       remove: removeSession,

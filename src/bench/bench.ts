@@ -144,7 +144,7 @@ function make(wanted: string | undefined): string {
   }
 }
 
-/** Checks that the report can be written before the measurement, which takes minutes. @throws {UsageError} */
+/** Checks before the measurement, which takes minutes, that the report can be written. @throws {UsageError} */
 function checkReportFile(path: string): void {
   try {
     const file = resolve(path); // An empty path resolves to the working directory.

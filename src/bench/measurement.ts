@@ -16,9 +16,9 @@ export interface Measurement {
   readonly combination: Combination;
   readonly transport: Transport;
   readonly connections: number;
-  /** Offered rate as a share of the ceiling; missing for a closed loop. */
+  /** Offered rate as a share of the ceiling; absent for a closed loop. */
   readonly share?: number;
-  /** Packets per second that were offered; missing for a closed loop. */
+  /** Packets per second that were offered; absent for a closed loop. */
   readonly offered?: number;
   readonly packetsPerSecond: number;
   readonly p50: number;
@@ -26,10 +26,10 @@ export interface Measurement {
   readonly p999: number;
   /** CPU use of each thread of the server; empty if the bench did not start the server. */
   readonly threads: readonly ThreadCpu[];
-  /** Number of cores that the generator used, and its busiest thread. */
+  /** Cores used by the generator, and cores used by its busiest thread. */
   readonly generatorCores: number;
   readonly generatorBusiest: number;
-  /** Number of cores that other processes used; missing if the bench did not start the server. */
+  /** Number of cores that other processes used; absent if the bench did not start the server. */
   readonly foreignCores?: number;
   /** True if other processes used so much CPU that they distorted the stage. */
   readonly isDisturbed?: boolean;
@@ -45,7 +45,7 @@ export interface Measurement {
   /** Number of packets without the expected response. */
   readonly errors: number;
   readonly errorKinds: Readonly<Record<string, number>>;
-  /** The first difference between the acknowledged packets and the usage report; missing if both are equal. */
+  /** The first difference between the acknowledged packets and the usage report; absent if both are equal. */
   readonly difference?: string;
 }
 

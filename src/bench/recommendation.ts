@@ -5,7 +5,7 @@ import { type Combination, type Dimension, dimensions } from './sweep.ts';
 const leastGain = 0.03;
 /** Share of the disk writes that a commit delay must save to be worth its latency. */
 const leastSaving = 0.2;
-/** A rate is sustained if the 99th percentile, without the generator's own delays, is at most this, ms. */
+/** Maximum 99th percentile of the latencies of a sustained rate, without the generator's own delays, ms. */
 const sustainedP99 = 50;
 const secondsPerDay = 86_400;
 
@@ -22,7 +22,7 @@ export interface Recommendation {
   readonly settings: Combination;
   readonly reason: string;
   readonly base: Spread;
-  /** The ceilings of the recommended combination; missing if the base is recommended. */
+  /** The ceilings of the recommended combination; absent if the base is recommended. */
   readonly chosen?: Spread;
 }
 
@@ -37,13 +37,13 @@ export interface SustainedRate {
   readonly packetsPerSecond: number;
   /** Share of the ceiling. */
   readonly share: number;
-  /** 99th percentile without the generator's own delays, and 99th percentile of these delays. */
+  /** 99th percentile of the latencies without the generator's own delays, and 99th percentile of these delays. */
   readonly p99: number;
   readonly generatorP99: number;
   readonly bytesPerDay?: number;
 }
 
-/** Returns the ceilings: the closed loops over the first transport with the most connections. */
+/** Returns the ceilings: the closed loops with the most connections, over the first transport. */
 export function findCeilings(all: readonly Measurement[]): readonly Measurement[] {
   const transport = all[0]?.transport;
   const closed = all.filter((each) => each.share === undefined && each.transport === transport);
@@ -150,20 +150,20 @@ export function findSustainedRate(all: readonly Measurement[], combination: Comb
 
 type Limit = 'generator' | 'cores' | 'other processes' | 'disk' | 'waiting' | Exclude<ThreadRole, 'other'>;
 
-/** The part that limits the throughput of a stage, with the evidence. */
+/** The resource that limits the throughput of a stage, and the evidence for it. */
 export interface Bottleneck {
   readonly limit: Limit;
   readonly reason: string;
   readonly remedy: string;
 }
 
-/** From this share of a core on, a thread is at its limit. */
+/** Minimum share of a core at which a thread counts as fully used. */
 const full = 0.85;
-/** From this share of all cores on, threads wait for a core. */
+/** Minimum share of all cores in use at which threads wait for a core. */
 const crowded = 0.9;
-/** From this share of all cores on, other processes matter. */
+/** Minimum share of all cores at which other processes limit a stage. */
 const foreign = 0.2;
-/** From this share of the time in commits on, the disk is the bottleneck. */
+/** Minimum share of time in commits at which the disk is the bottleneck. */
 const committing = 0.6;
 
 const remedies: Readonly<Record<Limit, string>> = {

@@ -69,7 +69,7 @@ export function conclude(
   };
 }
 
-/** A note is added if the spread of the base is larger than this. */
+/** Maximum spread of the base for which no note is added. */
 const mostSpread = 0.15;
 
 function describeNoise(recommendation: Recommendation | undefined): readonly string[] {

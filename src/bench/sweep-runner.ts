@@ -34,7 +34,7 @@ export interface Swept {
   readonly failure?: Failure;
 }
 
-/** A bench stops early if it takes longer than the planned time by this factor, for example on a busy machine. */
+/** Factor of the planned time after which a bench stops early, for example on a busy machine. */
 export const lateFactor = 2;
 /** Number of cores for each thread of the generator. */
 const coresPerGenerator = 4;
@@ -54,7 +54,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
     for (const [number, run] of plan.runs.entries()) {
       if (run.combination === undefined) candidate ??= chooseCandidate(measurements, plan.base);
       const combination = run.combination ?? candidate!;
-      // The base is measured repeatedly in its own runs.
+      // Runs of the base already measure it repeatedly.
       if (run.combination === undefined && isSame(combination, plan.base)) continue;
       await runOnce({ run, combination, number, plan, until }, measurements, deps);
     }
@@ -207,7 +207,7 @@ const roles: Readonly<Record<string, ThreadRole>> = {
   fold: 'fold',
 };
 
-/** Returns the figures of a stage. Readings include the warm-up, so figures are computed per packet. */
+/** Returns the resource use of a stage. Readings include the warm-up, so the use is computed per packet. */
 function between(before: ServerReading | undefined, after: ServerReading | undefined, { requests, rps }: LoadReport) {
   if (before === undefined || after === undefined || requests === 0) return { threads: [] };
   const { threads, disk, commitSeconds } = usageBetween(before, after);

@@ -3,7 +3,7 @@ export const dimensions = ['threads', 'workers', 'batch-packets', 'commit-delay'
 
 export type Dimension = (typeof dimensions)[number];
 
-/** A value for each of these settings. For a missing setting, the server uses its default. */
+/** A value for each varied setting. For an absent setting, the server uses its default. */
 export type Combination = Readonly<Partial<Record<Dimension, number>>>;
 
 export type Transport = 'http' | 'grpc';

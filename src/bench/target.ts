@@ -19,7 +19,7 @@ export interface Target {
   readonly http: string;
   readonly grpc: string | undefined;
   readonly api: Api;
-  /** Process id; missing if the bench did not start the server. */
+  /** Process id; absent if the bench did not start the server. */
   readonly pid?: number;
   readonly data?: string;
   stop(): Promise<void>;
@@ -137,7 +137,7 @@ function parseHost(address: string): string {
   throw new UsageError(`Cannot use --grpc ${address}: must be HOST:PORT, without TLS`);
 }
 
-/** Checks that the user owns a server: a load test of another's server is an attack. @throws {UsageError} */
+/** Checks that the user owns a server: a load test of someone else's server is an attack. @throws {UsageError} */
 function checkOwner(hostname: string, given: Arguments): void {
   if (isLoopback(hostname) || given.has('i-own-this-host')) return;
   throw new UsageError(
@@ -149,7 +149,9 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** True if a host is this machine. Of all names, only `localhost` is accepted: others can resolve to anything. */
+/**
+ * True if a host is this machine. The only accepted name is `localhost`, because other names can resolve to any host.
+ */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return true;

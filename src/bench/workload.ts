@@ -30,7 +30,7 @@ export async function createWorkload(api: Api, transport: Transport, count: numb
   return transport === 'http' ? packets(api, name, count, now) : reports(api, name, now);
 }
 
-/** Creates packets of a browser. They belong to one application after the other. */
+/** Creates packets of a browser: first the packets of one application, then the packets of the next. */
 async function packets(api: Api, name: string, count: number, now: number): Promise<Workload> {
   const of = [];
   for (let number = 1; number <= count; number += 1)
@@ -90,7 +90,7 @@ class Applications {
   readonly #all: readonly Application[];
   readonly #accepted: number[];
   readonly #since: number;
-  /** Number of packets without a response. The server can have counted these packets. */
+  /** Number of packets without a response. The server might have counted these packets. */
   #uncertain = 0;
   sent = 0;
 
@@ -101,7 +101,7 @@ class Applications {
     this.#since = now;
   }
 
-  /** Adds the result of a stage. The packets of the stage belonged to one application after the other. */
+  /** Adds the result of a stage. The packets of the stage are ordered by application. */
   add({ accepted, errors, sent }: Pick<LoadReport, 'accepted' | 'errors' | 'sent'>): void {
     accepted.forEach((count, index) => {
       this.#accepted[index]! += count;
@@ -150,7 +150,7 @@ type Counts = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Finds the first series whose counts differ from the acknowledged packets.
- * @param uncertain number of packets without a response, which the service can have counted
+ * @param uncertain number of packets without a response, which the service might have counted
  */
 export function findDifference(expected: Counts, counted: Counts, uncertain: number): string | undefined {
   for (const series of new Set([...expected.keys(), ...counted.keys()])) {
@@ -173,7 +173,7 @@ function countsIn(report: Item): Counts {
   );
 }
 
-/** Returns the start of the hour of a time, because usage reports consist of whole hours. */
+/** Returns the start of the hour that contains a time, because usage reports consist of whole hours. */
 function hourAt(time: number): string {
   return new Date(Math.floor(time / hourMs) * hourMs).toISOString();
 }

@@ -82,7 +82,9 @@ export function openApi(context: Context, url: string, access: Access): Api {
   };
 }
 
-/** Sends a request. Repeats it once with a new token after status 401, and after each status 429. */
+/**
+ * Sends a request. Repeats it once with a new token after status 401. Also repeats it, up to a limit, after status 429.
+ */
 async function ask<Given extends JsonResponse>(
   context: Context,
   access: Access,
@@ -93,7 +95,7 @@ async function ask<Given extends JsonResponse>(
   for (let waits = 0; ; ) {
     const response = await sendWith({ authorization: `Bearer ${token}`, ...readTrace(context.env) });
     const wait = response.status === 429 && waits < maxWaits ? computeWait(response, waits) : undefined;
-    // A new token would not help: it comes from the same old sign-in.
+    // A new token would not help, because it would come from the same old sign-in.
     if (response.status === 401 && !replaced && readText(response.json, 'code') !== tooOld) {
       token = await access.replace(token);
       replaced = true;

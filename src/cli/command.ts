@@ -37,7 +37,7 @@ export interface Entry<Each extends Syntax = Command> {
 
 type Run = (given: Arguments, terminal: Terminal) => number | Promise<number>;
 
-/** A command whose code is loaded only when it runs. Help needs its declaration only. */
+/** A command whose code is loaded only when it runs. The help needs only its declaration. */
 export function command({ load, ...declared }: Omit<Command, 'run'> & { readonly load: () => Promise<Run> }): Command {
   const run = async (argv: readonly string[], terminal: Terminal) => {
     const given = readGiven(declared, argv);

@@ -162,7 +162,7 @@ ${places.map(placeLines).join('')}`;
 }
 
 function placeLines({ words, isCommand, choices, options }: Place): string {
-  // If a command has no options, its operand is the next word and the last one.
+  // The operand of a command without options is the next and the last word.
   const where = isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
   const condition = `-n ${fishQuoted(`${where} ${words.join(' ')}`.trim())}`;
   return choices

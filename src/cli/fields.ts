@@ -109,7 +109,7 @@ function parse(text: string, { now, direction }: TimeReading): number {
   return dateTime.test(text) ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T')) : Number.NaN;
 }
 
-/** True if the text is a day that exists. `Date.parse` is no check: it reads 30 February as 2 March. */
+/** True if the text is a day that exists. `Date.parse` does not check this: it reads 30 February as 2 March. */
 function isDay(text: string): boolean {
   const at = date.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

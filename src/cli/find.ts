@@ -119,7 +119,7 @@ export async function ownerPath(
 }
 
 /**
- * Rejects the name of a second application of the same name in a team. The API itself allows it.
+ * Rejects a name that another application of the team already has. The API itself allows it.
  * @param id of the application that gets the name; `undefined` for a new application
  * @param teamId team of a new application; by default the caller's primary team
  * @throws {Failure} `conflict`, with the id of the first application

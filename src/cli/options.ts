@@ -15,7 +15,7 @@ interface Argument {
   readonly name?: string;
   /** Value; empty for a switch. */
   readonly value: string;
-  /** Set if the argument begins with a single dash. Options do not, and operands only after `--`. */
+  /** True if the argument begins with a single dash. Options never do, and operands do only after `--`. */
   readonly dashed?: true;
 }
 

@@ -4,7 +4,7 @@ import { Failure } from './failure.ts';
 export interface Person {
   /** @returns the typed line; an empty line at the end of input */
   ask(question: string): Promise<string>;
-  /** Asks without showing the typed line. */
+  /** Asks a question without showing the typed line. */
   askSecret(question: string): Promise<string>;
 }
 

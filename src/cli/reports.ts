@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 import { ingest } from './ingest-report.ts';
 import { createCommand, type Report, readItems, type Sheet } from './report.ts';
 
-/** If `--step` is missing, sums are computed from buckets of days, because days are the fewest buckets. */
+/** Sums without `--step` are computed from buckets of days, because a range contains fewer days than hours. */
 const step = option('step STEP', 'Print a line for each minute, hour or day instead of sums', {
   values: ['minute', 'hour', 'day'],
   default: 'day',
@@ -83,7 +83,7 @@ function valuesByTime(report: Item): Sheet {
   return { columns: { ...timeColumn, ...selectIdentityColumns(metrics), value: valueColumn }, items: byTime(items) };
 }
 
-/** Returns the columns of the feature and the variant if at least one metric has them. */
+/** Returns the metric column. Adds the feature and variant columns if at least one metric has a feature. */
 function selectIdentityColumns(items: readonly Item[]): AnyColumns {
   const metric = { label: 'Metric', cut: true } as const;
   return { metric, ...(items.some((item) => item['feature'] !== undefined) && variantColumns) };

@@ -50,7 +50,7 @@ function listOptions({ filters = [], defaultLimit, inRows }: Resource): readonly
   return [...filters, option('limit N', 'Maximum number of entries', { more: `default: ${defaultLimit}` })];
 }
 
-/** An option that makes the exit code fail a pipeline. */
+/** An option that makes the command fail if the list is not empty. */
 const failIfAnyOption = option('fail-if-any', 'Exit with code 8 if the list is not empty', { excludes: ['format'] });
 
 function describeHandles({ one, key, alias }: Resource): string {

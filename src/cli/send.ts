@@ -47,7 +47,7 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
   }
 }
 
-/** Time limit until a response in rows begins, ms. The request can wait in a queue of the server. */
+/** Time limit for the start of a response in rows, ms. The request can wait in a queue of the server. */
 const rowsTimeoutMs = 300_000;
 
 /**
@@ -159,7 +159,7 @@ interface ProxyVariable {
   readonly address: string;
 }
 
-/** Returns the proxy of the environment for a URL, by the rules of the runtime's `fetch`. */
+/** Returns the proxy that environment variables set for a URL, by the rules of the runtime's `fetch`. */
 export function proxyFor(url: string, env: Context['env']): ProxyVariable | undefined {
   const { protocol, hostname, host } = new URL(url);
   const names = [`${protocol.slice(0, -1)}_proxy`, 'all_proxy'];

@@ -36,7 +36,7 @@ export function resolveAuthUrl({ env }: Context, option: string | undefined, url
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
-/** Uses a token or an API key of the environment, else the last login at the server. @throws {UsageError} */
+/** Uses a token or an API key from the environment, or else the last login at the server. @throws {UsageError} */
 export function openAccess(context: Context, url: string): Access {
   const { env } = context;
   const token = env[clientVariables.token];
@@ -50,7 +50,7 @@ export function openAccess(context: Context, url: string): Access {
     );
   if (clientId && tokenFile)
     return clientAccess(context, url, (authUrl) => {
-      // Read each time: the platform replaces the token before it expires.
+      // The file is read each time, because the platform replaces the token before it expires.
       const token = readSecret(clientVariables.workloadTokenFile, tokenFile, context);
       return tokenHost().then(({ signInAsWorkload }) => signInAsWorkload(context, authUrl, clientId, token));
     });
@@ -66,7 +66,10 @@ export function describeSource({ env }: Context): string {
   return 'the last login';
 }
 
-/** Returns the error for half an API key. Without the error, commands would act as the user of the last login. */
+/**
+ * Returns the error for an API key whose id or secret is missing. Otherwise, commands would act as the user of the last
+ * login.
+ */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }
@@ -100,7 +103,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
   const renew = (isGood: (session: StoredSession) => boolean) =>
     store.exclusively(async () => {
       const session = find();
-      if (isGood(session)) return session.accessToken; // Another process has renewed it.
+      if (isGood(session)) return session.accessToken; // Another process has renewed the session.
       const next = await (await tokenHost()).renewSession(context, session);
       store.write(withSession(store.read(), url, next));
       if (next === undefined) throw signInFirst(url, `The session at ${url} has ended`);

@@ -64,7 +64,10 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   };
 }
 
-/** Returns the endpoints below an address. The address can differ from the issuer's, for example through a tunnel. */
+/**
+ * Returns the endpoints below an address. The address can differ from the issuer's address, for example through a
+ * tunnel.
+ */
 function serverAt(authUrl: string): AuthorizationServer {
   return {
     issuer: authUrl,
@@ -73,7 +76,10 @@ function serverAt(authUrl: string): AuthorizationServer {
   };
 }
 
-/** Returns an endpoint of the metadata; `undefined` if it is not a web address, or is `http:` but the host is not. */
+/**
+ * Returns an endpoint of the metadata; `undefined` if it is not a web address. Also `undefined` if only the endpoint
+ * uses `http:`.
+ */
 function readEndpoint(json: unknown, field: string, authUrl: string): string | undefined {
   const text = readText(json, field) ?? '';
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';

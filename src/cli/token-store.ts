@@ -24,7 +24,7 @@ const sessionSchema = Type.Object({
   /** Address of the token host. */
   authUrl: Type.String(),
   clientId: Type.String(),
-  /** Stored only with `--store`. Renews the session. */
+  /** Stored only with `--store`, to renew the session. */
   clientSecret: Type.Optional(Type.String()),
   scope: Type.String(),
   accessToken: Type.String(),

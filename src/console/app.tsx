@@ -53,7 +53,10 @@ export function App() {
   );
 }
 
-/** Links that the router handles: all links except to the docs and to the auth host, which can have the same origin. */
+/**
+ * Links that the router handles: all links except links to the docs and to the auth host, which can have the same
+ * origin.
+ */
 const ownPages = /^(?!.*\/(connect\/|docs($|\/)))/;
 
 /** Delay before the other pages are loaded, ms. Until then, the open page loads its figures. */

@@ -84,7 +84,7 @@ export function daysBetween(zone: string, from: number, to: number): number[] {
 export const maxZonedMs = 35 * dayMs;
 
 /**
- * Returns the starts of the days of a chart in a time zone, whose counts are summed from hours.
+ * Returns the starts of a chart's days in a time zone. The counts of these days are summed from hours.
  * @param keptFrom start of the retained hours, Unix ms
  * @returns `undefined` if the range has too many hours or hours that are not retained, or if a day begins within an
  * hour

@@ -16,7 +16,7 @@ export function replaceDirectional(text: string, by: (character: string) => stri
   return text.replace(anyDirectional, by);
 }
 
-/** Replaces the active characters of a text. */
+/** Replaces characters that change how a text is shown. */
 export function replaceActive(text: string, by: (character: string) => string): string {
   return text.replace(anyActive, by);
 }
@@ -24,9 +24,8 @@ export function replaceActive(text: string, by: (character: string) => string): 
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Matches a text that spreadsheets might evaluate as a formula, because a cell of it begins with one of these
- * characters. Anyone can send such names. Some spreadsheets split a file at semicolons, tabs or bars, so a cell can
- * also begin after these.
+ * Matches the start of a cell that spreadsheets might evaluate as a formula. Anyone can send such text. Some
+ * spreadsheets split a file at semicolons, tabs or bars, so a cell can also begin after these.
  */
 const mayBeginFormula = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@'＝＋－＠])|^(?=[\t\r\n])/g;
 

@@ -37,15 +37,15 @@ export const doneMs = 7 * 86_400_000;
 const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
 
 /**
- * True if a flag can be removed from the code. Archived flags do not count, because the team is done with them.
- * Undeclared flags do not count either, because they might be misspelt names that programs still request.
+ * True if a flag can be removed from the code. Archived flags do not count, because the team is done with them. An
+ * undeclared flag counts only if no program requests it, because its name might be misspelt.
  */
 export function canGo(kind: VerdictKind, declaration: { readonly archived: boolean } | undefined): boolean {
   if (declaration === undefined) return kind === 'safe_to_remove';
   return removableKinds.includes(kind) && !declaration.archived;
 }
 
-/** An alert of docs/alerts/flagmeter.yml with the same meaning. */
+/** Alert in docs/alerts/flagmeter.yml that reports the same finding. */
 interface HealthAlert {
   readonly name: string;
   readonly expr: string;
@@ -63,7 +63,7 @@ interface HealthRule {
   readonly action: string;
   /** Condition of the rule, in Markdown. */
   readonly when: string;
-  /** Webhook event for the same fact. If there is no event, it is `null`, and `without` states why. */
+  /** Webhook event that reports the same finding; `null` if there is no event. `without` then states the reason. */
   readonly event: WebhookEventType | null;
   readonly alert: HealthAlert | null;
   readonly without?: string;

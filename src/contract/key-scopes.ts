@@ -14,7 +14,7 @@ export const scopePermissions: Readonly<Record<KeyScope, string>> = {
 
 export const scopeOfRole = { Viewer: 'read', User: 'write', Admin: 'admin' } as const satisfies Record<Role, KeyScope>;
 
-/** Returns the role that scopes include; `undefined` if they include no role. */
+/** Returns the role of the highest scope; `undefined` if no scope has a role. */
 export function findRole(scopes: readonly KeyScope[]): Role | undefined {
   if (scopes.includes('admin')) return 'Admin';
   if (scopes.includes('write')) return 'User';

@@ -6,7 +6,7 @@ export interface RefusalDescription {
   readonly title: string;
   /** Description of the event, for readers of the ledger; by default the title. */
   readonly meaning?: string;
-  /** Code of earlier builds. Responses contain this code as `formerCode` until the release after 0.2. */
+  /** Code of this refusal in earlier builds. Until the release after 0.2, responses contain it as `formerCode`. */
   readonly formerly?: string;
   /** The action that solves the problem. */
   readonly remedy: string;

@@ -10,7 +10,9 @@ interface Route {
   readonly checksOnly?: string;
 }
 
-/** The kinds of messages in the ledger and the lists of senders. `src/ingest/formats` receives them. */
+/**
+ * The kinds of messages that the ledger and the lists of senders contain. `src/ingest/formats` receives these messages.
+ */
 const routes = {
   telemetry: { label: 'Packets', status: 202 },
   usage: { label: 'Usage reports', status: 200 },
@@ -24,7 +26,7 @@ export type MessageRoute = keyof typeof routes;
 export const messageRoutes: Readonly<Record<MessageRoute, Route>> = routes;
 export const routeNames = Object.keys(routes) as readonly MessageRoute[];
 
-/** Routes whose messages are counted. Mint requests have no senders. */
+/** Routes whose messages have senders. Mint requests have no senders. */
 export type SenderRoute = Exclude<MessageRoute, 'identities'>;
 export const senderRoutes = routeNames.filter((route): route is SenderRoute => route !== 'identities');
 
@@ -32,7 +34,8 @@ export const senderRouteText =
   "Kind of the sender's requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. Metrics reports, OpenTelemetry and Unleash SDKs do not report use and views.";
 
 /**
- * Returns the product name of a sender that reports checks only. The route can be from a later release, and unknown.
+ * Returns the product name of a sender that reports checks only. The route can be unknown to this release, if a later
+ * release stored it.
  */
 function findSource({ route }: { readonly route: string }): string | undefined {
   return messageRoutes[route as MessageRoute]?.checksOnly;

@@ -1,6 +1,6 @@
 const longest = 256;
 
-/** The name that counts all features, variants, metrics or senders over a limit. */
+/** Name under which all features, variants, metrics or senders over a limit are counted together. */
 export const surplusName = '__other__';
 
 /**
@@ -46,7 +46,7 @@ const characters = /^[\p{L}\p{M}\p{N}!-?A-~]+@[\p{L}\p{M}\p{N}!-?A-~]+$/u;
  */
 export function isEmail(text: string): boolean {
   if (!isName(text) || !characters.test(text)) return false;
-  if (/\p{Default_Ignorable_Code_Point}/u.test(text)) return false; // Some marks are invisible.
-  if (text !== text.normalize('NFKC')) return false; // In lower case, the Kelvin sign equals a k.
+  if (/\p{Default_Ignorable_Code_Point}/u.test(text)) return false; // Rejects invisible characters.
+  if (text !== text.normalize('NFKC')) return false; // Rejects look-alikes such as the Kelvin sign.
   return !/\p{Script=Latin}/u.test(text) || !/(?!\p{Script=Latin})\p{L}/u.test(text);
 }

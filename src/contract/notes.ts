@@ -95,10 +95,10 @@ export const ledgerNotes = {
 
 export type LedgerNote = keyof typeof ledgerNotes;
 
-/** Response header for an accepted request that had no effect, or some of whose entries were omitted. */
+/** Response header for an accepted request that had no effect, or whose entries were partly omitted. */
 export const notedHeader = 'Flagmeter-Noted';
 
-/** Header value in the response to a request to forget an identity without records. */
+/** Header value of the response if the identity to forget has no records. */
 export const nothingStored = 'nothing_stored';
 
 /** Codes of the notes on messages with an omitted entry. */

@@ -16,7 +16,7 @@ const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Safari', /\bVersion\/(\d{1,4})\S* (?:Mobile\/\S+ )?Safari\//],
 ];
 
-/** The name of a browser of any other family. */
+/** Name used for browsers of all other families. */
 export const unknownBrowser = 'Browser';
 
 const longest = 500;
@@ -31,7 +31,7 @@ export function parseBrowser(userAgent: string): Program | undefined {
   return undefined;
 }
 
-/** Returns the first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may contain spaces here. */
+/** Returns the first product of a `User-Agent` (RFC 9110 §10.1.5). Unlike in the RFC, its name can contain spaces. */
 export function parseProduct(userAgent: string): Program {
   const [, name = '', version] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, longest)) ?? [];
   return { name, version };
@@ -58,7 +58,7 @@ export function senderProgram(userAgent: string | null, instance: string | null)
   return userAgent === null ? (instance ?? 'A sender without a name') : parseProgram(userAgent).name;
 }
 
-/** True if a recorded sender is a browser. Other senders are programs of a team. */
+/** True if a recorded sender is a browser. All other senders are programs that teams run. */
 export function isBrowser(name: string): boolean {
   return name === unknownBrowser || browsers.some(([each]) => each === name);
 }

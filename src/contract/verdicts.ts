@@ -62,7 +62,7 @@ export function verdictWord(kind: unknown): string | null {
   return typeof kind === 'string' ? kind.replaceAll('_', '-') : null;
 }
 
-/** Explains a verdict whose only evidence is silence; `undefined` for other verdicts. */
+/** Explains a verdict whose only evidence is silence. Returns `undefined` for other verdicts. */
 export function explainSilence(kind: VerdictKind): string | undefined {
   return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;
 }

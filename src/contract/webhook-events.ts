@@ -14,14 +14,14 @@ export interface ConsolePage {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** The message of an event for people. */
+/** Human-readable message about an event. */
 export interface EventMessage {
   /** A sentence without its full stop. */
   readonly sentence: Words;
   readonly facts: readonly (readonly [label: string, value: Words])[];
   readonly page: ConsolePage;
   /**
-   * Subject of an issue in a tracker. A finding with an equal subject does not open a second issue soon. `null` if
+   * Subject of an issue in a tracker. For some time, a finding with an equal subject opens no second issue. `null` if
    * there is nothing to do, so that no issue is opened.
    */
   readonly finding: readonly string[] | null;
@@ -38,7 +38,10 @@ interface WebhookEventDeclaration<Data> {
   readonly message: (data: Data & OfTeam) => EventMessage;
 }
 
-/** @typeParam Data type of `data` in deliveries, except the team. Times are RFC 3339. Newer fields are optional. */
+/**
+ * @typeParam Data the type of the field `data` in deliveries, without the team. Times are RFC 3339. Newer fields are
+ * optional.
+ */
 const event = <Data>(declaration: WebhookEventDeclaration<Data>) => declaration;
 
 interface NamedEntity {
@@ -226,7 +229,7 @@ export const webhookEvents = {
     }),
   }),
   'ingest.refusing': event<{
-    /** `null` if the service refuses all messages. */
+    /** `null` if messages of all applications are refused. */
     readonly application: NamedEntity | null;
     readonly environment: string | null;
     readonly code: string;
@@ -358,7 +361,7 @@ export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
     readonly teamId: string;
     /** Time of the event in Unix ms. */
     readonly at: number;
-    /** Uncertainty of the time in ms. The event occurred at most this much later. */
+    /** Uncertainty of `at` in ms. The event occurred at most this long after `at`. */
     readonly withinMs?: number;
     readonly data: WebhookEventData[Each];
   };

@@ -3,7 +3,7 @@ export interface Name {
   readonly name: string;
 }
 
-/** A text for people in parts: our own words without markup, and texts from outside. */
+/** A text for people, in parts: the service's own words without markup, and texts from outside. */
 export type Words = readonly (string | Name)[];
 
 /** Converts a template literal to words. Its values are texts from outside, unless they are words already. */

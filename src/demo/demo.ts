@@ -201,7 +201,9 @@ interface TempData {
 
 const prefix = 'flagmeter-demo-';
 
-/** Minimum age of a directory that can be removed. A younger one can belong to a demo that will lock it. */
+/**
+ * Minimum age of a directory that can be removed. A younger directory can belong to a demo that has not locked it yet.
+ */
 const minAgeMs = 60_000;
 
 /**
@@ -241,7 +243,7 @@ function removeAbandoned(parent: string, now: number): void {
   }
 }
 
-/** Number of days for each line of plain output. */
+/** Number of days that each line of plain output covers. */
 const lineDays = 30;
 
 /**

@@ -20,17 +20,17 @@ import { Random, type Shares } from './random.ts';
 import type { RefusedByKey, Shop } from './shop.ts';
 import { type ActiveFeature, historyDays, type Story } from './story.ts';
 
-/** Number of visitors with exposures, and number of the last days on which they have exposures. */
+/** Number of visitors with exposures, and number of recent days on which these visitors have exposures. */
 const knownVisitors = 300;
 const knownDays = 30;
 
-/** Number of buckets in a commit. More buckets are slower: each new cell is searched for in the batch. */
+/** Number of buckets in a commit. A larger number is slower, because each new cell is searched for in the batch. */
 const spansPerCommit = 96;
 
 /** Reports the progress of filling the store. */
 export interface Progress {
   days(done: number, total: number): void;
-  /** Removes a progress line that is rewritten. */
+  /** Removes the progress line that is being rewritten. */
   end(): void;
 }
 
@@ -78,7 +78,7 @@ export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Pr
   return writer.refused;
 }
 
-/** A bucket of a day: an hour, or a minute of the last two days. */
+/** A time bucket of a day: one minute in the last two days, otherwise one hour. */
 interface Span {
   /** Start, in minutes since the epoch. */
   readonly minute: number;
@@ -201,7 +201,7 @@ function withRefused(before: KeyRefusals | undefined, code: string, more: number
   return { count: count + more, lastAt, reasons: { ...reasons, [code]: (reasons[code] ?? 0) + more } };
 }
 
-/** Returns the lines that calls of `record` add to the ledger. Their random number has the mean `mean`. */
+/** Returns the ledger lines of a random number of `record` calls. The mean of this number is `mean`. */
 function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => void): LedgerLine[] {
   const count = ledgerRandom.poisson(mean);
   if (count === 0) return [];
@@ -214,7 +214,7 @@ function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => 
 function addSenders({ story, until, senders }: Writer, place: Place, day: number): void {
   const { batch, series, environment, active } = place;
   const minute = Math.min(until - 1, day * minutesPerDay + 17 * 60);
-  if (story.traffic(environment.name, minute) === 0) return; // Nobody works in this environment at weekends.
+  if (story.traffic(environment.name, minute) === 0) return; // Some environments have no traffic at weekends.
   for (const program of programs) {
     const asked = active.filter(({ feature }) => feature.asks[program.name] !== undefined);
     for (const userAgent in program.agents) {
@@ -231,7 +231,10 @@ function addSenders({ story, until, senders }: Writer, place: Place, day: number
   }
 }
 
-/** Adds the visitors of a day by their variants. @returns the flags with the resulting shares */
+/**
+ * Adds the visitors of a day by their variants.
+ * @returns the flags with the resulting shares of their variants
+ */
 function addVisitors(writer: Writer, { batch, series, active }: Place, day: number): ActiveFeature[] {
   const { story, shop, until, secret } = writer;
   const minute = day * minutesPerDay;

@@ -1,4 +1,4 @@
-/** Counts with a higher mean are drawn from a normal distribution. */
+/** Mean above which counts are drawn from a normal distribution. */
 const largeMean = 30;
 
 /** A seeded random number generator (mulberry32). A seed always produces the same demo. */

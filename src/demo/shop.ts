@@ -76,7 +76,7 @@ export async function makeShop(accounts: AccountTables, { clock, randomBytes }: 
     });
     const { id } = application;
     const keys = await makeKeys(directory, id);
-    // Changes enter the audit log in the order in which they are called.
+    // The order of these calls is the order of the changes in the audit log.
     const deeds = [
       ...listDeeds(directory, id, keys),
       ...features.flatMap((feature) => [...declare(feature, directory, id)]),

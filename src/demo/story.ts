@@ -29,17 +29,22 @@ export interface VariantCounts {
   readonly counts: readonly [checks: number, used: number, viewed: number];
 }
 
-/** Visitors that a reader can look up by their identity. They come every day, and their numbers begin at 1. */
+/**
+ * Visitors that a reader can look up by their identity. These visitors come every day, and have the numbers 1, 2 and 3.
+ */
 export const samplePeople = ['ada@example.com', 'grace@example.com', 'linus@example.com'] as const;
 
 /** Number of all visitors, and of visitors on an average day. */
 const population = 8000;
 const perDay = 2000;
 
-/** Each day orders the visitors differently, because this number and the population have no common factor. */
+/**
+ * Step through the list of visitors in the order of a day. It reaches all visitors, because it has no common factor
+ * with their number.
+ */
 const stride = 3571;
 
-/** Number of days by which other environments get flags and variants earlier. */
+/** Number of days by which other environments get flags and variants before Production. */
 const daysAhead = 3;
 const quieter = 12;
 
@@ -95,7 +100,10 @@ export class Story {
     return traffic === 0 ? 0 : perMinute / (environment === 'Production' ? 1 : quieter);
   }
 
-  /** Returns the number of a misconfigured program's messages per minute. A web page sends once for each visit. */
+  /**
+   * Returns the number of a misconfigured program's messages per minute. A misconfigured web page sends one message for
+   * each visit.
+   */
   refusedPerMinute({ perHour, source }: BrokenSender, minute: number): number {
     const traffic = source.route === 'telemetry' ? this.traffic('Production', minute) : 1;
     return (perHour * traffic) / 60;
@@ -142,7 +150,7 @@ export class Story {
     return atShare(shares, hashToChance(number, index, this.seed));
   }
 
-  /** Lists the visitors of a day. Few visitors come nearly every day, and most visitors come seldom. */
+  /** Lists the visitors of a day. A few visitors come nearly every day, and most visitors come seldom. */
   #listVisitors(day: number): Visitor[] {
     const start = Math.floor(hashToChance(this.seed, day, 3) * population);
     const mean = (this.#computeTraffic(day) * perDay) / population;
@@ -165,7 +173,7 @@ export class Story {
   }
 }
 
-/** Returns the traffic in an hour, relative to the average. Traffic is highest in the evening, and lowest at four. */
+/** Returns the traffic in an hour, relative to the average. Traffic is highest in the evening, and lowest at 4:00. */
 function evening(hour: number): number {
   const wave = (peak: number) => Math.cos((2 * Math.PI * (hour - peak)) / 24);
   return 1 + 0.72 * wave(18) + 0.16 * Math.cos((4 * Math.PI * (hour - 12)) / 24);

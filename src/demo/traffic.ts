@@ -37,7 +37,7 @@ export class Traffic {
   readonly #random: Random;
   readonly #stopping = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** The fraction of a message that each sender still has to send. */
+  /** Fraction of the next message that is already due, by sender. */
   readonly #due = new Map<unknown, number>();
 
   constructor(deps: TrafficDeps) {
@@ -63,7 +63,7 @@ export class Traffic {
     this.#pace(metrics, metricsPerMinute, () => this.#sendMetrics(now));
   }
 
-  /** Sends the messages of one sender that are due, at even intervals. */
+  /** Sends the due messages of one sender at even intervals. */
   #pace(sender: unknown, perMinute: number, send: () => void): void {
     let messages = (this.#due.get(sender) ?? this.#random.next()) + (perMinute * tickMs) / minuteMs;
     for (; messages >= 1; messages -= 1) send();

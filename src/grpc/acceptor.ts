@@ -9,7 +9,10 @@ interface AcceptorOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair | undefined;
-  /** Maximum number of open connections. A further one closes a connection of the address with the most connections. */
+  /**
+   * Maximum number of open connections. A further connection closes a connection of the address with the most
+   * connections.
+   */
   readonly maxConnections: number;
   /** Trusted proxies. Each of their connections serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
@@ -28,7 +31,7 @@ export interface Connection {
   readonly socket: Socket;
   /** Address of the client; `undefined` for a trusted proxy. */
   readonly from: string | undefined;
-  /** Sequence number of the last use of any connection; 0 before the first use. */
+  /** Number of this connection's last use, counted over all connections; 0 before the first use. */
   usedAt: number;
   busyAt: number;
   accepted: boolean;
@@ -105,7 +108,7 @@ export class GrpcAcceptor {
   }
 
   #accept(socket: Socket): void {
-    socket.on('error', () => {}); // The 'close' event follows.
+    socket.on('error', () => {}); // A 'close' event follows an error.
     const connection: Connection = { socket, from: this.#findSource(socket), usedAt: 0, busyAt: 0, accepted: false };
     this.#connections.add(connection);
     socket.once('close', () => this.#connections.delete(connection));

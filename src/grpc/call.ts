@@ -50,7 +50,7 @@ export interface Method {
   readonly path: string;
   /** True if the client streams messages. A unary call is handled once its message and the end of the stream arrive. */
   readonly streams?: boolean;
-  /** Handles a message in its frame. Must not throw. */
+  /** Handles a message that is still in its frame. Must not throw. */
   receive(call: Call, frame: Buffer): void;
   /** Called if a call was refused before its message was complete. */
   refused?(call: Call, refusal: Refusal): void;
@@ -134,7 +134,7 @@ export class Call implements WatchedStream {
     return this.#stream.closed || this.#stream.destroyed;
   }
 
-  /** Returns the beginning of an incomplete message; empty if it is compressed. */
+  /** Returns the beginning of an incomplete message; `undefined` if the message is compressed. */
   beginning(maxBytes: number): Buffer | undefined {
     const [first] = this.#chunks;
     if (first?.[0] !== 0) return undefined;
@@ -190,10 +190,10 @@ export class Call implements WatchedStream {
     this.method.refused?.(this, refusal);
     this.#chunks = noChunks;
     this.#observer.refused(this);
-    // Deferred, because this can run inside the stream's data handler.
+    // The response is deferred, because the stream's data handler can be running.
     setImmediate(() => {
       this.fail(toRpcStatus(refusal));
-      // A stream closed while responses wait can no longer be reset.
+      // A stream with waiting responses can no longer be reset once it is closed.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }
@@ -228,7 +228,9 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Passes on complete frames of a streaming call while the client reads responses. Checks the length of any frame. */
+  /**
+   * Passes on complete frames of a streaming call while the client reads responses. Checks the length of every frame.
+   */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;

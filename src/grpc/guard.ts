@@ -13,7 +13,7 @@ export interface WatchedStream {
   since: number;
   /** Memory charged to the stream until its message is complete. */
   bytes: number;
-  /** Time at which the client was first found not to read its responses. */
+  /** Time at which unread responses of the client were first found. */
   unreadSince: number | undefined;
   /** True if sent data waits for the flow control of the client (RFC 9113 §5.2). */
   readonly unread: boolean;
@@ -28,11 +28,11 @@ export interface WatchedStream {
 }
 
 export interface StreamObserver {
-  /** Bytes arrived or were freed. */
+  /** Called when bytes arrive or are freed. */
   grew(stream: WatchedStream, bytes: number): void;
-  /** All required data of the stream has arrived. */
+  /** Called when all required data of the stream has arrived. */
   whole(stream: WatchedStream): void;
-  /** The stream was refused before its message was complete. Nothing more is read from it. */
+  /** Called when the stream was refused before its message was complete. Nothing more is read from the stream. */
   refused(stream: WatchedStream): void;
   closed(stream: WatchedStream): void;
 }
@@ -57,7 +57,7 @@ const unreadTimeoutMs = 30_000;
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
   bytes = 0;
-  /** Streams ended because a message was incomplete or a response was unread, since the last reset to 0. */
+  /** Numbers of streams ended, since the last reset to 0, because of an incomplete message or an unread response. */
   broken = 0;
   unread = 0;
   readonly #clock: Clock;
@@ -118,7 +118,7 @@ export class GrpcGuard implements StreamObserver {
   /** Ends slow calls and unread streams. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
-    // A closed stream with a waiting response can no longer be reset.
+    // A stream with waiting responses can no longer be reset once it is closed.
     for (const stream of this.#discarded) if (stream.writableLength === 0) stream.close();
     this.#dropUnread(now);
     for (const stream of this.#open) {

@@ -175,7 +175,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.#deps.observer.discard(this.#stream);
   }
 
-  /** Sends each chunk when the client has read the previous one. Resets the stream if a chunk fails. */
+  /** Sends each chunk when the client has read the previous chunk. Resets the stream if a chunk fails. */
   async #sendChunks(chunks: BodyChunks): Promise<void> {
     try {
       for (;;) {

@@ -6,7 +6,9 @@ const unreadTimeoutMs = 30_000;
 
 const loopback = '127.0.0.1';
 
-/** Source addresses of loopback connections, in 127.0.0.0/8, without addresses that machines commonly use. */
+/**
+ * Source addresses of loopback connections: a range of 127.0.0.0/8 without the addresses that machines commonly use.
+ */
 const firstSource = 0x7f_40_00_00;
 const sources = 0x40_00_00;
 
@@ -53,7 +55,7 @@ export class Http1Forwarder {
       this.#clients.set(source, client);
       const inner = connect({ host: loopback, port, localAddress: source, noDelay: true });
       inner.once('connect', () => join(socket, inner));
-      inner.on('error', () => {}); // The 'close' event follows.
+      inner.on('error', () => {}); // A 'close' event follows an error.
       inner.once('close', () => {
         this.#clients.delete(source);
         socket.setTimeout(unreadTimeoutMs, () => socket.destroy());
@@ -61,7 +63,7 @@ export class Http1Forwarder {
       });
       socket.once('close', () => inner.destroy());
     } catch {
-      socket.destroy(); // No file or port is free. The client connects again.
+      socket.destroy(); // No file descriptor or port is free. The client connects again.
     }
   }
 

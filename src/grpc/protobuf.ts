@@ -24,7 +24,7 @@ export class ProtoReader {
   #at = 0;
   #end: number;
   readonly #bytes: Buffer;
-  /** Number of further messages that can be entered. */
+  /** Number of further nested messages that may be entered. */
   #entriesLeft: number;
   /** Halves of the last varint. Either half can be a signed or an unsigned 32-bit integer. */
   #low = 0;
@@ -103,7 +103,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** Reads a `string`. Returns `notUtf8` if it is not UTF-8, so that only its own entry is left out. */
+  /** Reads a `string`. Returns `notUtf8` if it is not UTF-8, so that only the entry with this string is left out. */
   text(): string {
     const end = this.#takeDelimited();
     const text = decode(this.#bytes, this.#at, end);
@@ -111,7 +111,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** Reads a string like `text`, through a cache. Use it for strings that are likely to recur and not secret. */
+  /** Reads a string as `text` does, but through a cache. Use it for strings that are likely to recur and not secret. */
   name(): string {
     const end = this.#takeDelimited();
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);

@@ -12,11 +12,12 @@ const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) =
 
 const maxRequest = 4096;
 
-/** Field numbers of `file_containing_extension` and `all_extension_numbers_of_type`. */
+/** Field numbers of the requests `file_containing_extension` and `all_extension_numbers_of_type`. */
 const extensionRequests = [5, 6];
 
 /**
- * Server reflection, by which tools discover the services. The package @grpc/reflection does not fit: see `Health`.
+ * Server reflection, by which tools discover the services. `Health` explains why the package @grpc/reflection does not
+ * fit.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({

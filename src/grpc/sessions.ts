@@ -45,7 +45,7 @@ export class Sessions {
     const added: Session = { session, connection, endsAt, pingedAt: now, silent: false };
     connection.busyAt = now;
     this.#sessions.add(added);
-    session.on('error', () => {}); // The 'close' event follows.
+    session.on('error', () => {}); // A 'close' event follows an error.
     session.on('close', () => {
       this.#sessions.delete(added);
       if (this.#sessions.size === 0) this.#onEmpty();
@@ -65,7 +65,7 @@ export class Sessions {
     }
   }
 
-  /** Refuses new calls and waits for open calls to finish. Cancels the rest after `ms`. */
+  /** Refuses new calls and waits for open calls to finish. Cancels the remaining calls after `ms`. */
   close(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cut = setTimeout(() => {

@@ -32,7 +32,7 @@ export function streamServer(methods: readonly Method[], deps: StreamServerDeps)
   const more = { ...rest, trailers: new Trailers() };
   const methodAt = new Map(methods.map((method) => [method.path, { method, row: totals.row(method.path) }]));
   return (stream, headers, connection) => {
-    stream.on('error', ignore); // The 'close' event follows.
+    stream.on('error', ignore); // A 'close' event follows an error.
     const now = deps.clock.monotonic();
     const isCall = headers[':method'] === 'POST' && grpcType.test(headers['content-type'] ?? '');
     const known = isCall ? methodAt.get(headers[':path']!) : undefined;

@@ -57,7 +57,7 @@ async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException
 
 /** Listens briefly to test the address. @returns the port */
 async function tryOut(host: string, port: number): Promise<number> {
-  // Resolved before binding, because Bun's `listen` does not report an unknown name.
+  // The host name is resolved before binding, because Bun's `listen` does not report an unknown name.
   const { address } = await lookup(host);
   return new Promise((resolve, reject) => {
     const probe = createServer().on('error', reject);
@@ -126,7 +126,7 @@ function readProcessName(pid: number): string {
     .replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-// A process can exit during the search. Processes of other users are not readable.
+// Processes that exit during the search, and processes of other users, are not readable.
 
 function listEntries(folder: string): string[] {
   try {

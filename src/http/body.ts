@@ -76,7 +76,7 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Parses JSON. The caller must check the depth and the size of numbers.
+ * Parses JSON. The caller must check the nesting depth, and the size of numbers.
  * @throws {Refusal} `invalid_json`; the detail does not quote the text, which can contain a secret
  */
 export function parseJson(text: string): unknown {

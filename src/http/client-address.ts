@@ -36,7 +36,10 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressFinder 
 
 const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
-/** Follows the proxies from the last one back to the first untrusted address. Entries before it are unverified. */
+/**
+ * Follows the proxies from the last one back to the first untrusted address. Entries before this address are
+ * unverified.
+ */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
   for (const node of nodes) {
@@ -51,7 +54,10 @@ function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNe
 /** Pattern of an IPv4 address or an IPv6 address in brackets, with or without a port. */
 const withPort = /^(?:\[(?<six>[\da-f:.]+)\]|(?<four>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
 
-/** Parses a node. Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
+/**
+ * Parses a node of a forwarding header. Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for
+ * malformed nodes.
+ */
 function parseNode(node: string): string | undefined {
   const { six, four } = withPort.exec(node)?.groups ?? {};
   if (six !== undefined && !six.includes(':')) return undefined;

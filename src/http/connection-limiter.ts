@@ -117,7 +117,10 @@ export interface Peer {
 
 export interface Descriptors {
   readonly limit: number;
-  /** Returns the descriptor that the next opened file gets, a lower bound of the open files. Costs two system calls. */
+  /**
+   * Returns the descriptor that the next opened file gets. It is a lower bound of the number of open files. Costs two
+   * system calls.
+   */
   next(): number;
   /**
    * Returns every connection to one of these ports, and the number of other open files. Leaves out sockets that are

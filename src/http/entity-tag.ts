@@ -8,7 +8,9 @@ export function entityTag(...parts: readonly string[]): string {
   return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 
-/** True if `If-None-Match` lists a tag, also as a weak tag (RFC 9110 §13.1.2), as compressing proxies weaken tags. */
+/**
+ * True if `If-None-Match` lists a tag, even as a weak tag (RFC 9110 §13.1.2), because compressing proxies weaken tags.
+ */
 export function isTagIn(etag: string, header: string | undefined): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');

@@ -11,11 +11,11 @@ export interface Ability {
 
 /** Data of the `/readyz` response. The status depends on `counting`, or on `managing` if the request asks for it. */
 export interface Readiness {
-  /** Accepts packets, reports and requests for instance ids. */
+  /** Ability to accept packets, reports and requests for instance ids. */
   readonly counting: Ability;
-  /** Signs in, manages accounts and creates reports. */
+  /** Ability to sign users in, manage accounts and create reports. */
   readonly managing: Ability;
-  /** Commits since startup. */
+  /** Commit count since startup. */
   readonly commits: number;
   /** Human-readable problems that will stop the service unless someone acts, such as an almost full disk. */
   readonly warnings: readonly string[];

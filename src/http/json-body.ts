@@ -32,7 +32,7 @@ export function jsonBody<Schema extends TSchema>(
 
 type Fault = ReturnType<Validator['Errors']>[number];
 
-/** Codes and details of violations, by a pattern of the schema path. The first matching row applies. */
+/** Code and detail of each kind of violation, by a pattern of the schema path. The first matching row applies. */
 export type FaultRows = readonly (readonly [schemaPath: RegExp, code: RefusalCode, detail?: string])[];
 
 interface Options {
@@ -56,7 +56,7 @@ export function shapeError(faults: readonly Fault[], options: Options = {}): Ref
   return new Refusal(code, detail ?? `${place} ${listRequirements(told, faults).join(' or ')}`);
 }
 
-/** Returns the schema path of a violation. For a missing field it ends in `required`. */
+/** Returns the schema path of a violation. The path of a missing field ends in `required`. */
 function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }

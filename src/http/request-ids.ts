@@ -10,7 +10,10 @@ export function sharedHeaders<const Own extends Values>(headers: Own): Own {
   return headers;
 }
 
-/** Shared headers with the id of one request. A copy made by spreading has only ordinary headers. */
+/**
+ * Shared headers with the id of one request. A copy made by spreading is an ordinary object, without the shared
+ * headers.
+ */
 class NamedHeaders {
   [name: string]: string;
   readonly #common: Values;

@@ -5,7 +5,7 @@ import type { HttpResponse } from './types.ts';
 
 export interface RouteTotals {
   readonly method: string;
-  /** Pattern of the route, because a path could name a person. */
+  /** Pattern of the route instead of the path, which could name a person. */
   readonly route: string;
   readonly statuses: Map<number, number>;
   /** Time from the head of a request to its response, seconds. */
@@ -29,7 +29,7 @@ export class RequestTotals {
     return this.#rows.values();
   }
 
-  /** Returns the row of a route, which all listeners share. */
+  /** Returns the row of a route. All listeners share the row. */
   row(method: string, route: string): RouteTotals {
     const key = `${method} ${route}`;
     const row = this.#rows.get(key) ?? { method, route, statuses: new Map(), durations: new Histogram() };

@@ -4,7 +4,10 @@ import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import { sharedHeaders } from './request-ids.ts';
 import type { BodyChunks, HttpResponse } from './types.ts';
 
-/** Returns the response to a refusal, in part cached: `application/problem+json` (RFC 9457) with a stable `code`. */
+/**
+ * Returns the response to a refusal: `application/problem+json` (RFC 9457) with a stable `code`. A part of the response
+ * is cached.
+ */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   const response = written.get(refusal) ?? write(refusal);
   const { status, body, code } = response;

@@ -28,7 +28,10 @@ export interface RequestTraces {
 
 export interface RequestTrace {
   readonly span: Span;
-  /** @param route pattern of the route, because a path could name a person @returns the response to send */
+  /**
+   * @param route pattern of the route instead of the path, which could name a person
+   * @returns the response to send
+   */
   end(route: string, response: HttpResponse): HttpResponse;
 }
 
@@ -47,7 +50,7 @@ interface Resource {
   /** Segments of the pattern; `undefined` for a parameter. */
   readonly segments: readonly (string | undefined)[];
   readonly methods: ReadonlyMap<string, Endpoint>;
-  /** Handler of every other method. */
+  /** Handler of methods not in `methods`. */
   readonly otherwise: Endpoint;
 }
 

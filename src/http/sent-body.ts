@@ -12,13 +12,13 @@ export type Layer =
 /** Bytes of a compressed body that are decompressed to find the sender. SDKs write the key first. */
 const peekBytes = 512;
 
-/** Maximum decompressed length of these bytes in an honest body. */
+/** Maximum decompressed length of the first `peekBytes` bytes of an honest body. */
 const maxPeeked = 64 * 1024;
 
 /** A body as sent: compressed, in base64, or in a frame whose message is compressed. */
 export class SentBody {
   readonly bytes: Uint8Array;
-  /** Layers, outermost first. */
+  /** Body layers, outermost first. */
   readonly layers: readonly Layer[];
   readonly limit: number;
 

@@ -35,7 +35,7 @@ export class SlowRequests {
 
 export interface RequestSummary {
   readonly method: string;
-  /** Pattern of the route, because a path could name a person. */
+  /** Pattern of the route instead of the path, which could name a person. */
   readonly route: string;
   readonly status: number;
   readonly code: string | undefined;

@@ -121,7 +121,7 @@ export interface Renewable {
 }
 
 export interface Renewal {
-  /** Uses the new files for all new connections. Closes earlier connections like `Listener.close`. */
+  /** Uses the new files for all new connections. Closes earlier connections as `Listener.close` does. */
   finish(graceMs: number): Promise<void>;
   undo(): Promise<void>;
 }
@@ -150,7 +150,10 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
   };
 }
 
-/** Prepares all listeners and clients, or none. @throws {Error} the first error of a listener or client */
+/**
+ * Prepares all listeners and clients. If one of them fails, nothing changes.
+ * @throws {Error} the first error of a listener or client
+ */
 export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {
   const results = await Promise.allSettled(all.map((each) => each.reopen()));
   const renewals = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

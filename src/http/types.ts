@@ -48,7 +48,7 @@ export interface HttpResponse {
   readonly chunks?: BodyChunks;
   /** Code of a refusal, for the service's metrics and log. HTTP engines ignore it. */
   readonly code?: RefusalCode;
-  /** True if another thread has handled and counted the request, and added its id. */
+  /** True if another thread has handled and counted the request, and added the request id. */
   readonly isRelayed?: true;
   /** True if many requests get this same object. An HTTP engine can then cache data derived from the object. */
   readonly isReused?: true;
@@ -97,16 +97,24 @@ export interface ListenOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
-  /** True if other listeners of this process may share the address. With TLS it is always shared, for renewals. */
+  /**
+   * True if other listeners of this process may share the address. With TLS, the address is always shared, so that
+   * certificates can be renewed.
+   */
   readonly isShared?: true;
-  /** True if the address is shared with another listener of this process. Both get connections, until one is closed. */
+  /**
+   * True if the address is shared with another listener of this process. Both listeners get connections until one of
+   * them is closed.
+   */
   readonly joins?: true;
   readonly dispatch: Dispatch;
   /** Headers of every response, including the HTTP engine's own refusals. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called only when the address of a request is needed. The default is the address of the connection. */
+  /**
+   * Finds client addresses, and is called only when an address is needed. The default is the address of the connection.
+   */
   readonly findAddress?: AddressFinder;
-  /** Fixed paths of most requests, which an HTTP engine can match at a lower cost. */
+  /** Fixed paths that most requests have. An HTTP engine can match these paths at a lower cost. */
   readonly busyPaths?: readonly string[];
   /** Length of one second in body deadlines, ms: 1 000, shorter in tests. */
   readonly secondMs?: number;

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { HttpResponse, Route } from './types.ts';
 
-/** Source of the data behind responses. */
+/** Source of the data that responses contain. */
 interface Currency {
   /**
    * Resolves when the data is current; `undefined` if the data is always current.

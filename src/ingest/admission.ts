@@ -12,12 +12,12 @@ export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
-  /** Limits of large bodies without a known key. */
+  /** Limits for large bodies whose sender has no known key. */
   readonly unknown: UnknownSenders;
   readonly health: Pick<StoreHealth, 'ready'>;
   readonly usage: Pick<UsageStore, 'refusal'>;
   readonly bodies: LargeBodies;
-  /** Settles finished commits, which can free room in the queue. */
+  /** Processes the results of finished commits, which can free room in the queue. */
   collect(): void;
 }
 

@@ -36,7 +36,8 @@ export function countOnce(
     return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes skip counts that are bound to a known identity. An uncertain repetition is therefore not bound.
+      // Other nodes skip counts that are bound to an identity they know. The counts of an uncertain repetition are
+      // therefore not bound.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }
@@ -58,14 +59,17 @@ export interface CountingDeps extends AdmissionDeps {
   readonly senders: Senders;
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
-  /** Returns the lane of an application. All its messages go through one lane. */
+  /** Returns the lane of an application. All messages of an application go through the same lane. */
   findLane(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
 /** Receives new names and senders. */
 export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
 
-/** New names and senders of a message that is counted in steps. They are stored before it: see `Lane.addBefore`. */
+/**
+ * New names and senders of a message that is counted in steps. They are stored before the message: see
+ * `Lane.addBefore`.
+ */
 export class FoundNames implements NameSink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -135,10 +139,13 @@ export function checkIdempotencyKey(value: string | undefined): string | undefin
   throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must have 1 to 255 printable ASCII characters');
 }
 
-/** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
+/** Maximum number of messages in memory (about 15 MB): 400 messages a second for ten minutes. */
 export const maxSeenMessages = 2 ** 18;
 
-/** Fraction of its messages that an application forgets in one step when it has more than its share of the memory. */
+/**
+ * Fraction of an application's messages that are forgotten in one step when the application exceeds its share of the
+ * memory.
+ */
 const forgottenShare = 1 / 64;
 
 const kept = Promise.resolve();
@@ -261,7 +268,7 @@ const wordsPerMessage = 4;
 /** Maximum number of slots probed for a message. Half of all slots are free, so only attackers reach this maximum. */
 const maxProbes = 128;
 
-/** Time of a removed message. */
+/** Time that marks a removed message. */
 const never = Number.NEGATIVE_INFINITY;
 
 /**
@@ -285,7 +292,7 @@ export class ApplicationMessages {
     return this.#end - this.#first;
   }
 
-  /** Returns the position of a message counted after `since` (Unix ms), or -1. */
+  /** Returns the position of a message counted after `since` (Unix ms); -1 if there is no match. */
   find(identity: MessageIdentity, since: number): number {
     const at = this.#slots[this.#findSlot(identity)]! - 1;
     return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;

@@ -122,7 +122,7 @@ export function readSenderName(request: Request): string | undefined {
   return request.header('ua') ?? request.header('user-agent');
 }
 
-/** A key alone or after a scheme, which is case-insensitive (RFC 9110, section 11.1). */
+/** Pattern of a key, optionally after a scheme. The scheme is case-insensitive (RFC 9110, section 11.1). */
 const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
 export function readKey(request: Pick<Request, 'header'>): string | undefined {
@@ -151,7 +151,10 @@ export function notedHeaders(origin: string | undefined, omission: string): Read
   return { ...allowed, ...exposed, [notedHeader]: omission };
 }
 
-/** Returns preflight headers. Any origin may preflight, as the application is unknown. @param sent request headers */
+/**
+ * Returns preflight headers. Any origin may send a preflight, because a preflight does not name the application.
+ * @param sent request headers
+ */
 export function preflight(origin: string | undefined, sent = packetHeaders): Readonly<Record<string, string>> {
   return { ...preflightHeaders, 'access-control-allow-headers': sent, ...allowOrigin(origin) };
 }

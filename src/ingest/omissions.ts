@@ -35,9 +35,9 @@ export type Path = readonly (string | number)[];
 
 const plain = /^[A-Za-z_$][\w$-]*$/;
 const cut = '...';
-/** Maximum characters of a name in a path, before `cut`. */
+/** Maximum length of a name in a path, without the added `cut`. */
 const longestName = 80;
-/** Maximum characters of a path, before `cut`. */
+/** Maximum length of a path, without the added `cut`. */
 const longest = 200;
 export const longestPath = longest + cut.length;
 

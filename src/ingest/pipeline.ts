@@ -111,8 +111,9 @@ interface ResolvedSender {
 
 /**
  * Processes packets, reports and mint requests in the same steps on every transport: admit → read → check → resolve →
- * count → respond. The order of refusals is 503, (401 and 403 if the headers suffice,) 413, 400, 404, 403, 429, so that
- * a refusal costs as little as possible. A refused message changes nothing, and the ledger records it.
+ * count → respond. Refusals have the order 503, 401 and 403 (if the headers suffice for the refusal), 413, 400, 404,
+ * 403, 429. A refusal therefore costs as little as possible. A refused message changes nothing, and the ledger records
+ * it.
  */
 export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   implements Intake<Incoming, Outgoing>
@@ -141,7 +142,10 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
-  /** Processes a message. Small bodies pass no other `async` function, because each would add a promise per packet. */
+  /**
+   * Processes a message. Small bodies pass through no other `async` function, because each such function would add a
+   * promise per packet.
+   */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {

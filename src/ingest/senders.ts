@@ -13,7 +13,7 @@ interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
 
 type SenderSink = Pick<Batch, 'senders'>;
 
-/** Maximum number of first-seen marks in total: about 30 MB. */
+/** Maximum number of first-seen marks in total, which take about 30 MB. */
 const maxSightings = 500_000;
 
 /**
@@ -96,7 +96,7 @@ export class Asker {
     if (!this.#series.has(ref)) this.#meet(feature, ref, series, batch);
   }
 
-  /** Marks that the sender sent a message. */
+  /** Records that the sender sent a message. */
   seen(batch: SenderSink): void {
     this.#tell(environmentOrdinal, batch);
   }

@@ -25,9 +25,9 @@ export interface Within {
 }
 
 /**
- * Requirements for callers of an endpoint. The caller must be in the team, in the application's team, or share a team
- * with the user. Otherwise the response is 403 `not_in_team`, or 404 if the id does not exist. A caller without the
- * role `least` gets 403 `forbidden`. With `within: 'service'`, the caller needs the role in any of their teams, and the
+ * Requirements for callers of an endpoint. The caller must be in the team, in the team of the application, or in a team
+ * of the user. Otherwise the response is 403 `not_in_team`, or 404 if the id does not exist. A caller without the role
+ * `least` gets 403 `forbidden`. With `within: 'service'`, the caller needs the role in any of their teams, and the
  * handler checks the team of the request. With `orSelf`, users do not need the role for requests about themselves.
  *
  * With `recent`, users must have signed in recently, which is checked last. With `'partly'`, only some changes require
@@ -37,7 +37,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
   readonly least: Role;
   readonly orSelf?: true;
-  /** A scope of API keys that replaces the role. */
+  /** A scope that an API key needs instead of the role. */
   readonly scope?: KeyScope;
   /** Set if API keys that are bound to applications may call the endpoint, although it is not within an application. */
   readonly bound?: true;
@@ -172,7 +172,7 @@ const places = {
 /** The request of a caller with a valid token and the required role, within the rate limit of the caller. */
 interface AdmittedCall {
   readonly caller: Caller;
-  /** Returns the caller with the current teams and roles in the transaction of a change. */
+  /** Returns the caller with the teams and roles that are current in the transaction of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   readonly checkRecent: () => void;
   /** A directory whose changes check the caller again, and name the caller in the audit log. */
@@ -201,7 +201,7 @@ export function admit(
   if (request.method === 'GET' || request.method === 'HEAD') {
     return { ...found, caller, callerIn, checkRecent, directory: services.directory };
   }
-  // While the body arrives, the token might be invalidated, or the role revoked.
+  // The token might be invalidated, or the role revoked, while the body arrives.
   const directory = services.directory.under({
     id: caller.id,
     address: request.remoteAddress,
@@ -320,7 +320,7 @@ function reaches({ apiKey }: Pick<Caller, 'apiKey'>, applicationId: string): boo
   return apiKey?.applications?.includes(applicationId) ?? true;
 }
 
-/** The applications that a caller may see. */
+/** Returns the applications that a caller may see. */
 export function visibleTo(caller: Caller, { applications }: Pick<Accounts, 'applications'>): Application[] {
   const { teams } = caller;
   return [...applications.values()].filter(({ id, teamId }) => teams.includes(teamId) && reaches(caller, id));

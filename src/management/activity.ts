@@ -133,13 +133,16 @@ function actorsFor(
   };
 }
 
-/** Returns the notes of all features of an application. Who may read a feature may read its notes and authors. */
+/**
+ * Returns the notes of all features of an application. Callers who may read a feature may also read its notes and their
+ * authors.
+ */
 function* notesIn(
   { notes }: Pick<AccountTables, 'notes'>,
   applicationId: string,
   feature: string | undefined,
 ): Generator<Fact> {
-  notes.resetReadTxn(); // Includes every write acknowledged before this request.
+  notes.resetReadTxn(); // Makes all writes acknowledged before this request visible.
   const key = declarationKey(applicationId, feature ?? '');
   const range = { start: key, end: feature === undefined ? `${applicationId}!` : `${key}\0` };
   for (const { key, value } of notes.getRange(range))

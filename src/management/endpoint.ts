@@ -74,7 +74,7 @@ export type Call<
   Body extends TSchema | undefined = undefined,
 > = Within[Kind] & {
   readonly caller: Caller;
-  /** Returns the caller with the current teams and roles in the transaction of a change. */
+  /** Returns the caller with the teams and roles that are current in the transaction of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   /** @throws {SignInTooOld} unless the user has signed in recently */
   readonly checkRecent: () => void;
@@ -176,11 +176,17 @@ interface EndpointDescription {
   /** Required completeness of the user counts, if the response has counts: see `freshly`. */
   readonly counted?: PeopleFreshness;
   readonly responses: DeclaredResponses;
-  /** Refusals that are not implied, or other details of implied refusals, each with an example of its detail. */
+  /**
+   * Refusals that are not implied, and implied refusals with a different detail. Each refusal has an example of its
+   * detail.
+   */
   readonly refuses?: Refusals;
 }
 
-/** Describes an endpoint for the OpenAPI document. What is not declared follows from its method, path and access. */
+/**
+ * Describes an endpoint for the OpenAPI document. Undeclared parts follow from the method, path and access of the
+ * endpoint.
+ */
 function describeEndpoint(method: string, path: string, declared: EndpointDescription): Operation {
   const { operationId, summary, description, query, body, matches, remembers, responses, refuses } = declared;
   return {

@@ -239,7 +239,10 @@ function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(applicati
 
 const dayMs = 86_400_000;
 
-/** Formats an experiment for a response. @param users users of the variant with the fewest, if counted */
+/**
+ * Formats an experiment for a response.
+ * @param users number of users of the variant with the fewest users, if counted
+ */
 export function showExperiment(
   accounts: Accounts,
   application: Application,

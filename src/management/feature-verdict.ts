@@ -15,7 +15,7 @@ const senderColumns = columnsIn(FeatureSenders, 'items');
 
 const none: FeatureSenders = { items: [], othersLeftOut: false };
 
-/** The split of a feature without an intended split. */
+/** The split that is shown for a feature without an intended split. */
 const noSplit: FeatureSplit = {
   intended: {},
   actual: null,

@@ -9,7 +9,9 @@ interface FinishDeps {
   readonly directory: Directory;
   readonly reports: Pick<ReportPool, 'make'>;
   readonly log: Log;
-  /** Returns the time (Unix ms) before which all usage is on this node; `undefined` if all usage until now is. */
+  /**
+   * Returns the time (Unix ms) before which this node has all usage; `undefined` if this node has all usage until now.
+   */
   completeThrough(): Promise<number | undefined>;
   /** Resolves with true after `ms`, or with false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
@@ -17,7 +19,7 @@ interface FinishDeps {
 
 const betweenRoundsMs = 60_000;
 
-/** Slot of this task in the report thread, which serves slots round robin. Each team has another slot. */
+/** Slot of this task in the report thread, which serves slots round robin. Each team has a slot of its own. */
 const experimentsSlot = 'experiments';
 
 /** Freezes the results of experiments whose plan is met. Resolves when the service is stopping. */

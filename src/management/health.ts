@@ -197,7 +197,7 @@ const finderByKind: Readonly<Record<HealthKind, Finder>> = {
     const isNew = [first, ...others].every((place) => place?.lastReceivedAt === null);
     return first === undefined || !isNew ? [] : [one('environment', first.name, first.name)];
   },
-  // The page that lists these features covers all environments, so the finding does, too.
+  // The linked page covers these features in all environments, so the finding covers all environments, too.
   flags_can_go: createFeatureFinder('flags_can_go', ({ data }) => data.all),
   undeclared: (facts) =>
     createFeatureFinder('undeclared')(facts).map((found) =>
@@ -243,7 +243,7 @@ function isIn({ only }: Facts, environment: string | null): boolean {
   return only === undefined || environment === null || environment === only;
 }
 
-/** The environment to show on a linked page. */
+/** Returns the environment to show on a linked page. */
 function shownIn({ only, data, application }: Facts): string | null {
   const busiest = data.environments.toSorted((a, b) => (b.lastReceivedAt ?? 0) - (a.lastReceivedAt ?? 0))[0];
   return only ?? busiest?.name ?? application.environments[0]?.name ?? null;

@@ -102,7 +102,7 @@ async function forget(services: Services, directory: Directory, application: App
 function hasRecords({ store, instances }: Services, application: Application, identity: string): boolean {
   const digest = instances.computeDigest(application.number, identity);
   if (findProfile(store, application.number, digest) !== undefined) return true;
-  store.exposures.resetReadTxn(); // Includes every write acknowledged before this request.
+  store.exposures.resetReadTxn(); // Makes all writes acknowledged before this request visible.
   return application.environments.some(({ number }) => store.exposures.doesExist(exposuresKey(number, digest)));
 }
 
@@ -112,7 +112,7 @@ function listExposures(
   environment: number,
   digest: Buffer,
 ): readonly Exposure[] {
-  store.exposures.resetReadTxn(); // Includes every write acknowledged before this request.
+  store.exposures.resetReadTxn(); // Makes all writes acknowledged before this request visible.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(directory.clock.now(), exposureDays);
   const exposures: Exposure[] = [];

@@ -8,7 +8,7 @@ import type { OwnedNames } from '../reports/verdicts/features-report.ts';
 import type { Application, User } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
 
-/** Returns the features of an application that have owners, with these owners. */
+/** Returns the owners of each feature of an application. Features without owners are omitted. */
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
   const owned = new Map<string, Owners>();
   const declared = accounts.getFeatures(application.id);
@@ -63,7 +63,7 @@ export function namesOwned(
   return { names: new Set(names), others };
 }
 
-/** Returns a predicate that is true for owners with an id, a name, or the e-mail address of a user. */
+/** Returns a predicate that is true for owners whose id, name or e-mail address equals the wanted text. */
 function ownerTest(accounts: Accounts, wanted = ''): (owner: Owner) => boolean {
   const userId = wanted.includes('@') ? userOfEmail(accounts, wanted)?.id : undefined;
   return ({ id, name }) =>

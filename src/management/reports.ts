@@ -97,7 +97,7 @@ function listGauges({ getMetrics }: Directory, { id }: Application): ReadonlySet
   return new Set(gauges.map(({ name }) => name));
 }
 
-/** Hours do not expire, because the ledger does not roll them up. */
+/** Retention of hours in the ledger, which does not roll them up. */
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 

@@ -105,7 +105,7 @@ function computeTag(thing: object): string {
   return entityTag(JSON.stringify(thing));
 }
 
-/** Headers of reports that describe completeness if the service runs on several machines. */
+/** Headers that describe the completeness of reports if the service runs on several machines. */
 export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',

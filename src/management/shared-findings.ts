@@ -30,7 +30,7 @@ interface SharedFindingsDeps extends FreshnessDeps {
 const freshMs = 10_000;
 /** Maximum age of findings about many applications, ms. */
 const lazyMs = 300_000;
-/** Maximum number of applications whose findings are cached. The findings of one take a few kilobytes. */
+/** Maximum number of applications whose findings are cached. The findings of an application take a few kilobytes. */
 const maxKept = 1000;
 
 /**
@@ -73,7 +73,7 @@ export class SharedFindings {
     this.#isComputing = true;
     for (const [id, application] of this.#waiting) {
       this.#waiting.delete(id);
-      await this.#fresh(application, freshMs).catch(() => {}); // The next call retries.
+      await this.#fresh(application, freshMs).catch(() => {}); // Later calls retry.
     }
     this.#isComputing = false;
   }
@@ -125,7 +125,7 @@ export class SharedFindings {
   }
 }
 
-/** Returns a version of an application's declarations and environments, which changes with each of them. */
+/** Returns a version of an application's declarations and environments. A change of any of them changes the version. */
 function computeVersion({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
   return [declarationsVersion(declared), ...environments.map(({ number }) => number)].join(' ');
 }

@@ -86,7 +86,7 @@ export const users: Group = {
         const wanted = { role: 'User' as const, ...rest, teams };
         if (password !== undefined) checkPassword(password, wanted.email);
         checkManagesTeams(directory, caller, teams);
-        checkNewUser(directory, wanted); // Checked before the slow hash.
+        checkNewUser(directory, wanted); // The check precedes the slow hash.
         const own = directory.under({ check: (tx) => checkManagesTeams(tx, callerIn(tx), teams) });
         if (password === undefined) return invite(services, own, wanted, caller);
         const passwordHash = await services.passwords.hash(password, directory.randomBytes, caller.id);
@@ -172,9 +172,10 @@ type Changes = Omit<Patch, 'currentPassword'>;
 type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
 
 /**
- * Changes the given fields. All users may change their own name, primary team and, with their current password,
- * password. Admins may also change their own e-mail address and the names of other users. To change other fields of
- * another user, an Admin must be in all teams of the user. A new password signs the user out everywhere.
+ * Changes the given fields. All users may change their own name and primary team. With their current password, they may
+ * also change their password. Admins may also change their own e-mail address and the names of other users. To change
+ * other fields of another user, an Admin must be in all teams of the user. A new password signs the user out
+ * everywhere.
  */
 async function patchUserFor(
   services: Services,
@@ -223,7 +224,9 @@ function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch
   return fields.filter((field) => patch[field] !== known[field]);
 }
 
-/** Fields that control sign-in, permissions and the ownership of new resources, even in teams without the caller. */
+/**
+ * Fields that control sign-in, permissions and the ownership of new resources, even in teams that the caller is not in.
+ */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
 
 export const ownRole = 'Only another Admin can change your role';
@@ -262,7 +265,7 @@ function needsProof(caller: Caller, user: StoredUser, { email = user.email, pass
 
 const withoutOne = 'This change requires your current password, but you do not have one: ask an Admin for a reset link';
 
-/** Checks a change before the new password is hashed, because hashing is slow. Throws as the change does. */
+/** Checks a change before the new password is hashed, because hashing is slow. Throws the same errors as the change. */
 function checkFirst(
   { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,

@@ -38,7 +38,7 @@ export interface DeltaTarget {
 
 interface DeltaContext extends DeltaTarget {
   readonly refuse: Refuse;
-  /** Maximum number of people of an environment whose exposures are kept. */
+  /** Maximum number of people per environment whose exposures are kept. */
   readonly people: number;
   /** Log position that the node of the stream had applied when it began the delta. */
   readonly since: number;
@@ -47,7 +47,7 @@ interface DeltaContext extends DeltaTarget {
 /**
  * Adds a delta to the replica, row by row. Call it in a transaction, with the delta's stream selected in `series`. The
  * caller writes `hot` to the tables.
- * @param people maximum number of people of an environment whose exposures are kept
+ * @param people maximum number of people per environment whose exposures are kept
  */
 export function applyDelta(target: DeltaTarget, delta: Delta, people: number, refuse: Refuse): void {
   const { series, messages, ledger, erased, store } = target;
@@ -74,7 +74,10 @@ function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, ro
   return undefined;
 }
 
-/** Visits flat rows whose first column is a series. @param environment set if the column has only ordinals */
+/**
+ * Visits flat rows whose first column is a series.
+ * @param environment environment of the series, if that column has only ordinals
+ */
 function eachRow(
   applying: DeltaContext,
   place: string,
@@ -209,7 +212,9 @@ function applyExposures(applying: DeltaContext, { environment, digest, rows }: P
   addToPerson(applying, exposuresKey(environment, digest), first, own);
 }
 
-/** Applies uses of an instance id that was unknown to the node, if the id exists and was valid at the time of use. */
+/**
+ * Applies uses of an instance id that was unknown to the node. Skips uses at which the id did not exist or was invalid.
+ */
 function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;
   const { store, hot } = applying;

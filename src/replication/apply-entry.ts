@@ -24,7 +24,7 @@ import {
 import { maxSkewMs } from './postgres/shared-clock.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
 
-/** A newer version wrote the entry. */
+/** Error for an entry of a newer version. */
 export class NewerEntry extends Error {
   override readonly name = 'NewerEntry';
 }
@@ -226,9 +226,9 @@ const retiredPerStep = 8;
 const totalsPerStep = 500;
 
 /**
- * Rolls up and deletes data past its retention at `now` (Unix ms), but only data that affects how later entries are
- * applied, through sums of fractions, listed people or limits. The generator pauses after each step. Running a step
- * again does no harm. Run each step in a transaction, after `hot` was written.
+ * Rolls up and deletes data past its retention at `now` (Unix ms). Covers only data that affects how later entries are
+ * applied: sums of fractions, lists of people, and data with limits. The generator pauses after each step. Running a
+ * step again does no harm. Run each step in a transaction, after `hot` was written.
  */
 function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): Generator<undefined, void> {
   const { store, hot, erased, days } = target;
@@ -238,7 +238,7 @@ function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): G
     yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // Otherwise, a late user would restore all users of a deleted day.
+      if (deleted > 0) hot.sketches.forget(); // Otherwise, a late report of one user would restore all users of a deleted day.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));

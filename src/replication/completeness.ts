@@ -57,7 +57,7 @@ export class Completeness {
 }
 
 export interface Progress {
-  /** Before this time (Unix ms), the replica has all packets that this node acknowledged or other nodes had shipped. */
+  /** Time (Unix ms) before which the replica has all packets that this node acknowledged or other nodes had shipped. */
   readonly ownThrough: number;
   /** See `Completeness.known`. */
   readonly completeThrough: number | undefined;
@@ -67,7 +67,7 @@ export interface Progress {
 interface PendingRequest {
   readonly isReport: boolean;
   readonly has: (progress: Progress) => boolean;
-  /** Time limit of the request, monotonic, ms. */
+  /** Deadline of the request on the monotonic clock, ms. */
   readonly until: number;
   readonly done: (completeThrough: number) => void;
   readonly refused: (error: Error) => void;

@@ -269,7 +269,7 @@ interface DailyPlace {
   readonly applied: LogPosition;
 }
 
-/** PostgreSQL reverted to an earlier state: its log does not have the entry that the replica has applied. */
+/** Error if PostgreSQL reverted to an earlier state: its log does not have the entry that the replica has applied. */
 class ExportConflict extends Error {
   override readonly name = 'ExportConflict';
 }

@@ -178,7 +178,9 @@ function formatRow(row: unknown): string {
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
 }
 
-/** The name of a series: a feature (`featureItself`) or a variant, a metric, or a metric of a variant. */
+/**
+ * The name of a series, which belongs to a feature (`featureItself`), a variant, a metric, or a metric of a variant.
+ */
 export const seriesNames = valid<SeriesName>((parts) => {
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > 3) return false;
   return parts.every((part: unknown, at) => {

@@ -96,7 +96,7 @@ const messageColumns = {
   unresolved,
 };
 
-/** Messages of which only the increase over earlier messages of any node counts: see `CumulativeMessage`. */
+/** Cumulative messages (see `CumulativeMessage`). Only their increase over earlier messages of any node counts. */
 const cumulativeColumns = {
   identity: bytes(16),
   /** Time of the message, Unix ms. */
@@ -266,7 +266,7 @@ function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMe
   return { ...unknown, identity, at, repeats: repeats.never, bucket, measuredAt, rows };
 }
 
-/** Returns the format of a body if this version does not know it; otherwise `undefined`. */
+/** Returns the format of a body if the format is unknown to this version; otherwise `undefined`. */
 export function laterFormat(body: Uint8Array): number | undefined {
   const found = body[0] ?? 0;
   return found > deltaFormat ? found : undefined;

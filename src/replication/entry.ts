@@ -18,7 +18,7 @@ export interface StoredEntry extends LogEntry<Buffer> {
   readonly seq: number;
 }
 
-/** An entry to apply. All nodes apply all entries in order, so the last applied one determines their content. */
+/** An entry to apply. All nodes apply all entries in order, so the last applied entry determines their content. */
 export type Entry = Whole<StoredEntry>;
 
 /** A minted instance id in the log. Only its hash is logged, so that readers of the log cannot use the id. */
@@ -29,7 +29,7 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams. It tells replicas which data only earlier deltas need, so that they can drop it. */
+/** The progress of all streams. Replicas use it to drop data that only earlier deltas need. */
 export interface Horizon {
   /** All streams have shipped the packets that they acknowledged before this time (Unix ms). */
   readonly through: number;
@@ -87,7 +87,7 @@ export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
 
 /** Settings that determine the content of replicas, so all nodes share them. The last settings in the log apply. */
 export interface ReplicaSettings extends SeriesLimits, Retention {
-  /** Maximum number of people of an environment whose exposures are kept. */
+  /** Maximum number of people per environment whose exposures are kept. */
   readonly identities: number;
   readonly exposureDays: number;
 }

@@ -16,7 +16,7 @@ interface SnapshotDeps {
 
 /** Age of a lease after which the node that builds the snapshot is considered gone. */
 const leaseMs = 15_000;
-/** Time that bodies of entries are kept after a snapshot includes them, for nodes that are slightly behind. */
+/** Time for which the bodies of entries in a snapshot are still kept, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;
 
 /** Finds the newest complete snapshot. */
@@ -137,7 +137,7 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
 
 /** Retention of account changes and of usage entry ids. A node that was away for longer replaces its content. */
 const idsMs = 86_400_000;
-/** Number of latest changes kept regardless of age, for idle nodes. */
+/** Number of latest changes that are kept regardless of their age. */
 const keptChanges = 1000;
 /** Time that a deregistered or forgotten node stays in the list of nodes. Each heartbeat reads this list. */
 const nodesMs = 7 * 86_400_000;

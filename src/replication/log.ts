@@ -80,7 +80,7 @@ export class LogAppender {
 
   /**
    * Appends the progress of all open streams, unless a node appended it within the last `everyMs`. The head is locked
-   * before the streams are read, so that all deltas that they have shipped are in the log before this entry.
+   * before the streams are read. All deltas that the streams have shipped are therefore in the log before this entry.
    */
   horizon(everyMs: number): Promise<boolean> {
     return this.#session.transaction(async (run) => {
@@ -112,10 +112,10 @@ export class LogAppender {
 
 /**
  * Appends consecutive deltas of one stream to the log. The row of the stream is a fence. The append fails unless the
- * row names the delta just before the first one to append. So each delta is in the log once, even if it is sent several
- * times. Every transaction locks the row of the stream before the head, which prevents deadlocks.
- * @param before the previous delta, because a copy of the directory can have shipped another delta with its number;
- * `undefined` if the previous delta is no longer kept
+ * row names the delta just before the first delta to append. So each delta is in the log once, even if it is sent
+ * several times. Every transaction locks the row of the stream before the head, which prevents deadlocks.
+ * @param before the previous delta; `undefined` if it is no longer kept. It is compared, because a copy of the
+ * directory can have shipped another delta with its number
  * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected the deltas: nothing was appended
  * @throws {PostgresError} `unknown_outcome` if it is unknown whether the deltas are in the log
  */

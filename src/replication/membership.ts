@@ -46,7 +46,7 @@ export class Membership {
   /**
    * Reclaims the directory's row if this process does not own the row: PostgreSQL reverted to an earlier state, or
    * another process has claimed it.
-   * @param skewMs lead of this machine's clock over PostgreSQL's
+   * @param skewMs lead of this machine's clock over PostgreSQL's clock
    * @returns true if the row was claimed; the last `PostgresView` is then outdated
    */
   async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
@@ -80,7 +80,7 @@ export class Membership {
   }
 }
 
-/** The node must not use this directory with this database; the message says what to do. */
+/** Error if the node must not use this directory with this database. The message says what to do. */
 export class JoinRefusal extends Error {
   override readonly name = 'JoinRefusal';
 }
@@ -135,7 +135,10 @@ async function join(
   }
 }
 
-/** True if a later heartbeat came since the first read. A promoted standby can have an earlier heartbeat. */
+/**
+ * True if the node has sent a later heartbeat since the first read. An earlier heartbeat can come from a promoted
+ * standby.
+ */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
@@ -215,7 +218,10 @@ interface Heartbeat {
   /** Version of the accounts: see `Delta`. */
   readonly version: number;
   readonly seq: number;
-  /** All packets acknowledged before this time are in the log; `undefined` if some acknowledged packet is not. */
+  /**
+   * All packets acknowledged before this time are in the log; `undefined` if some acknowledged packet is not in the
+   * log.
+   */
   readonly idleThrough: number | undefined;
   /** The streams to report, including streams of earlier processes. */
   readonly streams: readonly string[];
@@ -231,7 +237,10 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   readonly isOurs: boolean;
   /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
-  /** All packets that other open streams acknowledged before this time are in the log; `undefined` without any. */
+  /**
+   * All packets that other open streams acknowledged before this time are in the log; `undefined` without other open
+   * streams.
+   */
   readonly othersThrough: number | undefined;
   /** Changes when another server has become the primary, or the database was restored. */
   readonly timeline: string;

@@ -62,7 +62,7 @@ export interface MainThread {
 /** Objects that the parts of a node share, in the only thread that writes the replica. */
 export interface NodeDeps {
   readonly facts: NodeFacts;
-  /** Session of the loop. */
+  /** Session of the node loop. */
   readonly link: Link;
   /** Session for work that must not wait for the loop, such as mints and snapshots. */
   readonly side: PostgresSession;

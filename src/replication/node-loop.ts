@@ -293,10 +293,10 @@ export class Loop {
   #isRung = false;
   #wake: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
-  /** True once the loop starts no further round. */
+  /** True once the loop is stopping: no further round starts. */
   isEnding = false;
 
-  /** @param round must not throw; resolves with the longest pause before the next round, ms */
+  /** @param round must not throw; resolves with the maximum pause before the next round, ms */
   constructor(round: () => Promise<number>) {
     this.#round = round;
   }

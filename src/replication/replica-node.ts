@@ -13,7 +13,7 @@ import { readLogLength } from './postgres/postgres-report.ts';
 import { SharedClock } from './postgres/shared-clock.ts';
 
 interface ReplicaNodeDeps extends Omit<NodeDeps, 'link' | 'time' | 'appender'> {
-  /** Session of the loop. */
+  /** Session of the node loop. */
   readonly session: PostgresSession;
 }
 

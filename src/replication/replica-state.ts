@@ -41,7 +41,7 @@ interface ReplicaFacts {
 
 /**
  * The number of a stream in `streamSeries`, and the head of its last delta. The facts are kept after the stream is
- * closed, because a database that is filled from this replica must not accept the stream's deltas again.
+ * closed. A database that is filled from this replica must not accept the stream's deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
@@ -99,8 +99,8 @@ const streamPrefix = 'stream:';
  * export writes that day again.
  *
  * In the table `replica`, key: `day:`, the number of the environment, `:`, the day since the epoch; value: the
- * position. A version that does not know these rows does not update them. Therefore `daysMarked` is the position up to
- * which the rows are right, and `daysUnmarked` is the position up to which some rows are missing.
+ * position. A version that does not know these rows does not update them. Therefore, `daysMarked` is the position up to
+ * which rows were last written. `daysUnmarked` is the position up to which some rows are absent.
  */
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
@@ -134,7 +134,7 @@ export class ChangedDays {
 
   /**
    * Writes the days in memory, in the transaction that applies the entries.
-   * @param applied positions before and after them
+   * @param applied positions before and after these entries
    */
   put(applied: { readonly before: number; readonly after: number }): void {
     if ((this.#state.get('daysMarked') ?? 0) !== applied.before) this.#state.set('daysUnmarked', applied.before);
@@ -311,7 +311,7 @@ export class ForgottenPeople {
       position: value.readDoubleLE(0),
     })).filter(({ position }) => position <= since);
     for (const { key } of past) this.#store.forgotten.removeSync(key);
-    // Use the last removed position, not `since`. A delta that began between them restores no one.
+    // Use the last removed position, not `since`. A delta that began between the two positions cannot restore a person.
     const last = Math.max(0, ...past.map(({ position }) => position));
     if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }
@@ -350,7 +350,8 @@ export class CountedMessages {
 
   /**
    * Forgets messages, oldest first. Call it in a transaction.
-   * @param through time (Unix ms, PostgreSQL's clock) before which all streams have shipped what they acknowledged
+   * @param through time (Unix ms, PostgreSQL's clock) before which all streams have shipped the packets that they
+   * acknowledged
    * @returns the number of messages, at most `limit`
    */
   forget(through: number, limit: number): number {

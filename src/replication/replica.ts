@@ -39,7 +39,7 @@ export class Replica implements LogContent {
   readonly #days: ChangedDays;
   readonly #apply: ApplyEntry;
 
-  /** @param monotonic limits the work of a call, and has no effect on the content */
+  /** @param monotonic clock that limits the duration of a call, and has no effect on the content */
   constructor(store: ReplicaStore, monotonic: () => number) {
     this.#store = store;
     this.#monotonic = monotonic;
@@ -67,7 +67,7 @@ export class Replica implements LogContent {
     return this.#state.get('own:applied') ?? logStart;
   }
 
-  /** The settings in the log; `undefined` if it has none. */
+  /** The settings in the log; `undefined` if the log has no settings. */
   get settings(): ReplicaSettings | undefined {
     return this.#state.get('settings');
   }
@@ -76,7 +76,7 @@ export class Replica implements LogContent {
     return this.isLoading ? 'it was not loaded to its end' : undefined;
   }
 
-  /** True if a snapshot is being loaded, or loading one was interrupted. */
+  /** True if a snapshot is being loaded, or if the last load was interrupted. */
   get isLoading(): boolean {
     return this.#state.get('own:loading') ?? false;
   }

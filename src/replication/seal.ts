@@ -16,11 +16,11 @@ export interface SealTask {
   readonly watermark: StreamWatermark;
   /** The last delta that PostgreSQL has of each of these streams. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /** Removes some deltas acknowledged before this time (Unix ms). If the time is missing, no delta is removed. */
+  /** Removes some deltas acknowledged before this time (Unix ms). If the time is absent, no delta is removed. */
   readonly removeBefore?: number | undefined;
   /** Earlier streams that were closed. Their remaining deltas move to other streams. */
   readonly closed?: readonly ClosedStream[];
-  /** Earlier streams that PostgreSQL has completely, and has marked as done. */
+  /** Earlier streams that PostgreSQL has marked as done, and all of whose deltas it has. */
   readonly finished?: readonly string[];
   /** True to seal nothing, and only store the progress of shipping. */
   readonly onlyNote?: boolean;
@@ -64,7 +64,7 @@ const inheritedDeltas = 64;
 interface SealerDeps {
   readonly store: SpoolStore;
   readonly stages: readonly Stage[];
-  /** Drops the state in memory of the open delta after a failed step. */
+  /** Drops the in-memory state of the open delta after a failed step. */
   forget(): void;
   readonly room: DeltaRoom;
 }
@@ -205,7 +205,10 @@ function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: n
   return { ...record, acknowledged, waitingBytes, acknowledgements: [...earlier, [acknowledged, at]] };
 }
 
-/** Removes deltas acknowledged before a time, and a done stream without deltas. @returns the number of deltas */
+/**
+ * Removes deltas acknowledged before a time. Also removes the stream, if it is done and has no deltas.
+ * @returns the number of removed deltas
+ */
 function removeOld(store: SpoolStore, record: StreamRecord, before: number, limit: number): number {
   const old = record.acknowledgements.filter(([, at]) => at < before).at(-1)?.[0] ?? 0;
   const { stream, number, sealed, state } = record;
@@ -268,8 +271,8 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
 }
 
 /**
- * Returns the id of the stream that continues a closed one. It is derived from the id of the closed stream, so two
- * copies of a directory use the same id for the same deltas, and PostgreSQL accepts them once.
+ * Returns the id of the stream that continues a closed stream. It is derived from the id of the closed stream. Two
+ * copies of a directory therefore use the same id for the same deltas, and PostgreSQL accepts these deltas once.
  */
 function findUnusedHeir({ streams }: SpoolStore, stream: string): string {
   const heir = createHash('sha256').update(stream).digest('hex').slice(0, 32);

@@ -88,7 +88,7 @@ export class ReplicaSnapshot {
     try {
       let compressed: Promise<Buffer> | undefined;
       for await (const part of this.#rawParts()) {
-        // While one part is compressed in another thread, the next is collected.
+        // While one part is compressed in another thread, the next part is collected.
         if (compressed !== undefined) yield await compressed;
         compressed = gzip(part, { level: 1 });
       }
@@ -155,7 +155,7 @@ function encodeRow(table: number, key: Buffer, value: Buffer): Buffer {
   return row;
 }
 
-/** The parts are not a complete snapshot in a format that this version knows. */
+/** Error if the parts are not a complete snapshot in a format that this version knows. */
 export class SnapshotUnreadable extends Error {
   override readonly name = 'SnapshotUnreadable';
 
@@ -179,7 +179,8 @@ const lateOfLoad = 2 ** 32;
 /**
  * Replaces the content of a replica with a snapshot, in transactions of about 30 ms. The position is written last, so
  * the replica detects an interrupted load. The file stays the same, because other threads have it open.
- * @throws {SnapshotUnreadable} if another version wrote the snapshot, nothing was changed
+ * @throws {SnapshotUnreadable} if a part is damaged or missing. Also if another version wrote the snapshot; nothing was
+ * changed then
  */
 export async function loadSnapshot(
   store: ReplicaStore,

@@ -42,7 +42,7 @@ export interface SpoolLimits {
   readonly stream: string;
   /** State of the node before its first packet. */
   readonly watermark: StreamWatermark;
-  /** Maximum number of people of an environment with exposures in an open delta. */
+  /** Maximum number of people per environment with exposures in an open delta. */
   readonly maxIdentities: number;
 }
 
@@ -97,7 +97,7 @@ export function createSpoolAggregator(
       transact(store.lmdb, () => add([envelope]), forget);
     },
     fold(_, envelopes, finish) {
-      // Before that, the batches come from the journal of an earlier process, and belong to its stream.
+      // Until `replayed` is called, the batches come from the journal of an earlier process, and belong to its stream.
       if (isReplayed) sealer ??= begin();
       transact(store.lmdb, () => add(envelopes, finish), forget);
     },

@@ -1,7 +1,8 @@
 /*
  * src/replication counts usage on several machines. Each node counts into its spool (this file). The spool holds the
- * open delta, which is written like a usage store (spool-aggregator.ts), and the deltas sealed from the open delta
- * (seal.ts). Sealed deltas are shipped to PostgreSQL, whose log every node applies in the same order.
+ * open delta and sealed deltas. The open delta is written like a usage store (spool-aggregator.ts). Sealed deltas have
+ * the counts taken out of the open delta (seal.ts). They are shipped to PostgreSQL, whose log every node applies in the
+ * same order.
  */
 
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
@@ -17,13 +18,13 @@ export interface SealedDelta extends Omit<DeltaHead, 'stream'> {
 
 export interface SpoolLevel {
   readonly bytes: number;
-  /** Time of the oldest unshipped packet, Unix ms; `undefined` if there is none. */
+  /** Time of the oldest unshipped packet, Unix ms; `undefined` if all packets are shipped. */
   readonly oldest: number | undefined;
 }
 
 /**
- * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread can read the spool.
- * The main thread writes the ids, and only the spool worker writes everything else.
+ * The counts of a node, until PostgreSQL has had them for an hour. Any thread can read the spool. The main thread
+ * writes the ids, and only the spool worker writes everything else.
  */
 export class Spool {
   readonly store: SpoolStore;

@@ -74,15 +74,18 @@ export class DeltaBuilder {
     this.#bytes += nameBytes;
   }
 
-  /** Adds the names of series in flat rows' first column. @param environment set if it has only ordinals */
+  /**
+   * Adds the names of series in the first column of flat rows.
+   * @param environment their environment, if that column has only ordinals
+   */
   nameRows(rows: readonly number[], width: number, environment = 0): void {
     for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
   }
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta. Also drops the state of a
- * moved record in memory, so that the record is not stored again.
+ * A stage of sealing, which moves the records of one table of the open delta into a delta. Also drops the in-memory
+ * state of a moved record, so that the record is not stored again.
  */
 export interface Stage {
   readonly table: Table;
@@ -183,7 +186,7 @@ export function createStages(store: SpoolStore, { hot, forgetLedger, resolvedOne
   ];
 }
 
-/** @param removed called to drop the state of a deleted record in memory */
+/** @param removed called to drop the in-memory state of a deleted record */
 function createStage(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
   const remove = (key: Buffer) => {
     table.removeSync(key);
@@ -262,7 +265,7 @@ function seenStage({ seen }: SpoolStore): Stage {
 }
 
 function exposuresStage(store: SpoolStore): Stage {
-  const isPerson = (key: Buffer) => key.length > 4; // The other keys are the number of people in an environment.
+  const isPerson = (key: Buffer) => key.length > 4; // The other records hold the number of people in each environment.
   return {
     table: store.exposures,
     move(key, value, builder) {

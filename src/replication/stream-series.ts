@@ -24,8 +24,8 @@ const maxKnown = 200_000;
 
 /**
  * Maps the series of a stream to the series of the replica. Each node numbers its own series. A stream sends the name
- * of a series before it uses the series' number. The replica looks up its own number for the name. Names above the
- * limits are folded into `__other__` again, in the order of the log, because the nodes together can exceed them.
+ * of a series before it uses the series' number. The replica looks up its own number for the name. All nodes together
+ * can exceed the limits. Names above the limits are therefore folded into `__other__` again, in the order of the log.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).

@@ -103,7 +103,7 @@ class Stream implements KnownStream {
 
   /**
    * Ships the next deltas.
-   * @returns true if deltas were shipped; false if there are none, or PostgreSQL must be queried first
+   * @returns true if deltas were shipped; false if no deltas are left, or PostgreSQL must be queried first
    * @throws {PostgresError}
    */
   async shipNext(): Promise<boolean> {
@@ -176,7 +176,7 @@ class Stream implements KnownStream {
   }
 }
 
-/** The streams of a data directory, of this process and earlier ones. */
+/** The streams of a data directory, of this process and of earlier processes. */
 export class Streams {
   readonly #deps: NodeDeps;
   readonly all: Stream[] = [];
@@ -226,7 +226,10 @@ export class Streams {
 
 /** The state of a stream on this node. Its deltas are numbered 1, 2, 3 and so on. */
 export interface KnownStream {
-  /** True if this process seals it. If not, an earlier process sealed it, possibly in another copy of the directory. */
+  /**
+   * True if this process seals the stream. If not, an earlier process sealed it, possibly in another copy of the
+   * directory.
+   */
   readonly isOwn: boolean;
   readonly sealed: number;
   readonly acknowledged: number;

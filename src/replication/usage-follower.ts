@@ -7,7 +7,7 @@ import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogPosition, type LogRead, logStart } from './postgres/follower.ts';
 import { SnapshotUnreadable } from './snapshot.ts';
 
-/** Interval between attempts to read an unreadable snapshot. Another node can make a newer snapshot. */
+/** Interval between attempts to read the same unreadable snapshot. A newer snapshot is read immediately. */
 const unreadableMs = 60_000;
 
 /** Interval between calls of the `meanwhile` callback. */
@@ -18,7 +18,7 @@ const backlogEntries = 64;
 /** Duration of the work before each commit while a backlog is applied, ms. */
 const backlogStepMs = 50;
 
-/** PostgreSQL has lost some entries of the log. The replica is kept, because it can have their last copy. */
+/** Error if PostgreSQL has lost some entries of the log. The replica is kept, because it can have their last copy. */
 class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
 
@@ -118,8 +118,8 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   /**
-   * Refuses a snapshot that was unreadable a short time ago. Reading a large snapshot each second would load PostgreSQL
-   * and fill the log.
+   * Refuses a snapshot that was unreadable a short time ago. Reading a large snapshot each second would burden
+   * PostgreSQL and fill the program's log.
    * @throws {SnapshotUnreadable}
    */
   #passOverUnreadable(snapshot: string | undefined): void {

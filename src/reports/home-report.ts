@@ -18,7 +18,7 @@ interface HourlyMessages {
 }
 
 export interface ApplicationMessages {
-  /** The last 24 hours, ending with the current one. */
+  /** The last 24 hours, ending with the current hour. */
   readonly hours: readonly Readonly<HourlyMessages>[];
   readonly rate: Rate;
 }

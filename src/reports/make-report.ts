@@ -82,7 +82,7 @@ export function createReports(store: UsageTables) {
   };
 }
 
-/** Adds the freshness of its counts to a report. */
+/** Adds the freshness of the counts to a report. */
 function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
   return { ...(yield* reading), ...describeFreshness(fresh) };
 }

@@ -31,7 +31,10 @@ interface FoundNames {
 
 /** Maximum number of series that one search adds to the index. */
 const maxReadAtOnce = 200_000;
-/** Maximum number of names that one search compares: in total, divided among the applications, but at least `each`. */
+/**
+ * Maximum number of names that one search compares. `all` is divided among the applications, but each application gets
+ * at least `each`.
+ */
 const maxCompared = { all: 50_000, each: 200 };
 /** Number of series or names between two pauses. */
 const stride = 1000;
@@ -50,7 +53,7 @@ interface Names {
   readonly next: Map<number, number>;
 }
 
-/** Finds the features that were seen by their names. New series extend the index. */
+/** Searches for features by name, among all features that were seen. New series extend the index. */
 export class NameIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, Names>();

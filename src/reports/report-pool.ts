@@ -60,7 +60,7 @@ const exportBounds = {
 /**
  * Returns a pool that starts its thread for the first report or export. Many services make no report for hours, and the
  * thread takes 12 MB. If the thread cannot open the store, that report is refused, and the next report starts another
- * thread. The parameters are those of `startReportPool`.
+ * thread. Its parameters are the same as for `startReportPool`.
  */
 export function openReportPool(workerFile: string, data: string, failed: (error: unknown) => void): ReportPool {
   const delays = Histogram.shared();
@@ -103,7 +103,7 @@ export async function startReportPool(
     minThreads: 1,
     maxThreads: 1,
     concurrentTasksPerWorker: bounds.atOnce + exportBounds.atOnce + 1,
-    // With atomics, an idle worker blocks its thread, and the reports in progress share the event loop of this thread.
+    // With atomics, an idle worker blocks its thread. Reports in progress need the event loop of that thread.
     atomics: 'disabled',
   });
   let unable: Refusal | undefined;
@@ -111,7 +111,7 @@ export async function startReportPool(
     if (unable !== undefined) return;
     unable = new Refusal('store_unavailable', storeUnavailable.unreadable, 5);
     failed(error);
-    void pool.destroy(); // Otherwise waiting tasks would never settle, because the thread is gone.
+    void pool.destroy(); // Otherwise, waiting tasks would never resolve or reject, because the thread is gone.
   };
   pool.on('error', fail);
   const run = async (name: string, task?: unknown) => {

@@ -23,7 +23,7 @@ interface SharedResult {
 /** Minimum interval between two starts of the same computation, ms. */
 const freshMs = 1000;
 
-/** Maximum number of cached results. The least recently used one is dropped. */
+/** Maximum number of cached results. The least recently used result is dropped. */
 const maxKept = 64;
 
 /**

@@ -52,7 +52,7 @@ function numbersIn(part: string): number[] {
   });
 }
 
-/** Replaces the longest run of zeros by `::`. Of equally long runs, the first one is replaced. */
+/** Replaces the longest run of zeros by `::`. If several runs are equally long, replaces the first of these runs. */
 function shortened(groups: readonly number[]): string {
   const [from, length] = longestZeros(groups);
   const text = groups.map((group) => group.toString(16));
@@ -71,8 +71,9 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
 }
 
 /**
- * Returns the key by which unauthenticated senders are counted. The key is an IPv4 address, or the first 64 bits of an
- * IPv6 address, because one customer has all addresses with the same 64 bits. Any other text is returned unchanged.
+ * Returns the key by which unauthenticated senders are counted. For IPv4, the key is the address. For IPv6, the key is
+ * the first 64 bits, because one customer has all addresses with the same 64 bits. Any other text is returned
+ * unchanged.
  */
 export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));

@@ -24,7 +24,9 @@ export class Histogram {
   /** The count of each bucket, the count of values above the last bound, and the sum of all values. */
   readonly #cells: Float64Array;
 
-  /** @param memory of a histogram with the same bounds. One thread may write to it; any thread can read it */
+  /**
+   * @param memory shared memory of a histogram with the same bounds. One thread may write to it; any thread can read it
+   */
   constructor(bounds: readonly number[] = seconds, memory?: ArrayBufferLike) {
     this.bounds = bounds;
     this.memory = memory ?? new ArrayBuffer(8 * (bounds.length + 2));

@@ -79,7 +79,9 @@ function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
   return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
 }
 
-/** Rounds to three decimals, or to three digits if below one. Most of the sixteen digits of a clock are noise. */
+/**
+ * Rounds to three decimals, or to three significant digits below one. Most of the sixteen digits of a clock are noise.
+ */
 function rounded(value: number): number {
   if (Number.isInteger(value) || !Number.isFinite(value)) return value;
   return Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(3));
@@ -90,7 +92,7 @@ const secretWords = new Set(
     ' ',
   ),
 );
-/** Last words that make the name of a field harmless: `keyId` and `tokenCount` are not secret. */
+/** Last words of field names that are not secret, such as `keyId` and `tokenCount`. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
 /** True if a field with this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */

@@ -4,8 +4,9 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Decides when the changes that its owner collects are sent. Up to a rate, changes are sent immediately. Above the
- * rate, changes are sent together within a second, so that a busy thread does not keep the receiver busy, too.
+ * Decides when to send the changes that its owner collects. Up to `perSecond` times a second, changes are sent
+ * immediately. Above this rate, they are sent together within a second, so that a busy thread does not keep the
+ * receiver busy.
  */
 export class Outbox {
   readonly #clock: TimerClock;

@@ -46,7 +46,7 @@ export class Publisher<Message> {
 
 /**
  * Applies the messages of a publisher in order. Messages are applied by a call of `catchUp` or, without a call, by the
- * event loop. The port has no listener, because the event loop could take several messages together and deliver them
+ * event loop. The port has no listener. Otherwise, the event loop could take several messages together and deliver them
  * only after a call of `catchUp`.
  */
 export class Subscriber<Message> {

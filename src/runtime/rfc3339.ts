@@ -98,7 +98,7 @@ export function isFinerThanMs(time: number): boolean {
   return !Number.isInteger(time);
 }
 
-/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999, so dates are computed one Gregorian cycle later. */
+/** `Date.UTC` shifts the years 0–99 by 1900, so dates are computed one Gregorian cycle later. */
 const cycleYears = 400;
 const cycleMs = 146_097 * 86_400_000;
 

@@ -11,8 +11,8 @@ import {
 } from './thread-calls.ts';
 
 /**
- * A long-lived thread, and the calls to it. The module of the thread responds to calls either in order, with
- * `serveCalls`, or in any order, as the other end of `ThreadCalls`. Functions that any thread can run are called
+ * A long-lived thread, and the calls to it. The module of the thread responds to calls in one of two ways: in order,
+ * with `serveCalls`, or in any order, as the other end of `ThreadCalls`. Functions that any thread can run are called
  * through Piscina, which replaces threads that stop.
  */
 export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {

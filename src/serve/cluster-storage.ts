@@ -165,7 +165,7 @@ class ClusterStorage implements Storage {
       setAside: () => this.#openSetAside(deps).keep('accounts'),
     });
     const started = accountStore.start();
-    if (this.#link.found !== undefined) await started; // Otherwise, the node starts without PostgreSQL.
+    if (this.#link.found !== undefined) await started; // If PostgreSQL was not reached, the node starts without it.
     return accountStore;
   }
 
@@ -268,7 +268,7 @@ function readDigestSecret({ found }: PostgresLink, spool: Spool): Buffer {
     spool.bindTo(found.id);
     lmdb.transactionSync(() => {
       meta.putSync('secret', found.secret.toString('base64'));
-      meta.putSync('stored secret', found.stored); // `postgres adopt` checks the key file with it.
+      meta.putSync('stored secret', found.stored); // `postgres adopt` checks the key file with this secret.
     });
   }
   const known = meta.get('secret');

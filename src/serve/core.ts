@@ -74,7 +74,7 @@ export interface Core extends CoreDeps {
   readonly readers: readonly ReaderWatch[];
   /** Delays of due tasks in the main thread, in seconds. */
   readonly mainDelays: Histogram;
-  /** The threads on which other threads wait, with the delays of their event loops. */
+  /** The threads that other threads wait for, with the delays of their event loops. */
   readonly threads: readonly { readonly name: string; readonly delays: Histogram }[];
   readonly apiRates: KeyedLimits;
   readonly clientRates: ClientRates;
@@ -219,7 +219,7 @@ export async function closeCore(core: Core): Promise<void> {
   await core.storage?.close?.();
 }
 
-/** Writes the last uses of keys to disk. A failure is logged only, because no other data is lost. */
+/** Writes the last uses of keys to disk. A failure is only logged, because no other data is lost. */
 export async function flushLastUses({ directory, log }: Pick<Core, 'directory' | 'log'>): Promise<void> {
   try {
     await directory.flush();

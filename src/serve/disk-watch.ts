@@ -69,8 +69,8 @@ export class DiskWatch {
   }
 
   /**
-   * Measures the data directory. Returns nothing if the directory is missing, because the check of the store's files
-   * reports that.
+   * Measures the data directory. Returns nothing if the directory does not exist, because the check of the store's
+   * files reports that.
    */
   #ofData(): readonly DiskSpace[] {
     const [[, path]] = this.#directories;

@@ -55,9 +55,9 @@ interface Openers {
 
 /**
  * Opens every listener. The first listener is `--listen`, unless every host has a separate address. The gRPC listener
- * also serves the HTTP hosts of its address. If there are none, it serves the metrics host, because the clients of that
- * host also use gRPC. The `ops` listener has no TLS, because scrapers run nearby and use an address that no certificate
- * names.
+ * also serves the HTTP hosts of its address. If its address has no HTTP host, it serves the metrics host, because the
+ * clients of that host also use gRPC. The `ops` listener has no TLS, because scrapers run nearby and use an address
+ * that no certificate names.
  */
 export async function listen(
   config: Config,
@@ -131,7 +131,7 @@ export function publicUrls(config: Config, listeners: readonly HostListener[]): 
 }
 
 /**
- * Checks that each host has a URL: from the settings, or implied by its address. The address `0.0.0.0` implies none.
+ * Checks that each host has a URL: from the settings, or implied by its address. The address `0.0.0.0` implies no URL.
  * @throws {UsageError} that names the options to set
  */
 export function checkPublicUrls(config: Config): void {
@@ -153,7 +153,7 @@ export function checkPublicUrls(config: Config): void {
   }
 }
 
-/** @returns the options that would set the missing URLs of hosts */
+/** @returns the options with which the missing URLs of hosts can be set */
 export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
   return of.filter((host) => givenUrl(config, host) === undefined).map((host) => urlOptions[host]);
 }

@@ -163,7 +163,8 @@ function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Co
 }
 
 /**
- * Codes whose first refusal must raise an alert. Prometheus misses the increase of a series that starts at 1, not 0.
+ * Codes whose series must start at 0, so that their first refusal raises an alert. Prometheus misses the increase of a
+ * series that starts at 1.
  */
 const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
 
@@ -261,7 +262,10 @@ function processMetrics({ clock, threads }: Core): readonly ServiceMetric[] {
   ];
 }
 
-/** The metrics of the listeners. A metric has no value if the runtime hides connections, or TLS is not used. */
+/**
+ * The metrics of the listeners. A metric has no value if the runtime hides connections, or if the listeners do not use
+ * TLS.
+ */
 function listenerMetrics({
   certificateExpiry,
   surplusClosed,
@@ -275,7 +279,10 @@ function listenerMetrics({
   ];
 }
 
-/** The metrics of scheduled backups and of the audit export. The metrics have no values if neither is configured. */
+/**
+ * The metrics of scheduled backups and of the audit export. If one of these features is not configured, its metrics
+ * have no values.
+ */
 function backupMetrics({ backups, audit }: Core): readonly ServiceMetric[] {
   const status = () => backups?.status;
   // biome-ignore format: a table

@@ -55,7 +55,7 @@ const name = /^reset-password\.([0-9a-f]{32})\.(request|taken|answer)(?:\.tmp)?$
 const maxBytes = 4096;
 const pollMs = 100;
 
-/** Timeouts in ms: until a server takes a request, and from then until it responds. */
+/** Timeouts in ms: for a server to take a request, and then for the server to respond. */
 const waitMs = { taken: 10_000, answered: 30_000 };
 
 interface AskDeps {
@@ -126,7 +126,7 @@ export async function applyReset(
 ): Promise<void> {
   const user = userOfEmail(directory, email);
   if (user === undefined) {
-    // Anyone with permission to write to the data directory is allowed to know its administrators.
+    // The message can list the administrators, because its reader has permission to write to the data directory.
     const administrators = [...directory.users.values()].filter((each) =>
       each.teams.some((team) => roleIn(each, team) === 'Admin'),
     );
@@ -157,7 +157,7 @@ async function handleRequest(file: string, reset: (request: PasswordRequest) => 
   }
 }
 
-/** Writes a file. If root writes it, the owner of the directory becomes its owner, so that the server can read it. */
+/** Writes a file. A file that root writes gets the owner of the directory, so that the server can read the file. */
 function write(data: string, path: string, value: object): void {
   const temp = `${path}.tmp`;
   writeFileSync(temp, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

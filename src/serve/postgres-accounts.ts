@@ -39,7 +39,7 @@ export async function withPostgresAccounts<T>(
       // Nodes cannot read data that was encrypted with another key.
       await connection.transaction((run) => checkSamePostgres(run, undefined, key));
       const clock = new SharedClock(systemClock);
-      await clock.ask((statement) => connection.query(statement)); // Do not wait for PostgreSQL as a node does.
+      await clock.ask((statement) => connection.query(statement)); // Unlike a node, a command does not wait for PostgreSQL.
       const accounts = (await joinPostgres(data, { connection, key, log, pause: async () => false }))!;
       const accountStore = new PostgresAccountStore(accounts, {
         reads: connection,
@@ -67,7 +67,7 @@ export async function withPostgresAccounts<T>(
   }
 }
 
-/** Returns the store's trouble as an error in place of a refusal, whose text is for clients. */
+/** Replaces a refusal, whose text is for clients, with an error that describes the store's trouble. */
 export function postgresFailure(error: unknown, { accountStore }: PostgresAccounts): unknown {
   const { trouble } = accountStore.status();
   return error instanceof Refusal && trouble !== undefined ? new Error(trouble) : error;

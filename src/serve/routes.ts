@@ -42,8 +42,8 @@ import { type Host, publicUrls } from './listeners.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /**
- * Creates the routes by host, except the routes in `metricsRoutes`, and the handler of unknown paths. The listeners
- * must be bound, because their ports can be part of the public URLs.
+ * Creates the routes of each host (without the routes in `metricsRoutes`), and the handler of unknown paths. The
+ * listeners must be bound, because their ports can be part of the public URLs.
  */
 export function createRoutes(
   core: Core,
@@ -134,7 +134,9 @@ function apiRoutes(
   ];
 }
 
-/** Wraps routes that show counts of front-end threads, so that they first apply the updates of these threads. */
+/**
+ * Wraps routes that show counts of front-end threads. Each route first applies the pending updates of these threads.
+ */
 function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   if (front.count === 0) return routes;
   return routes.map(({ handle, ...route }) => ({

@@ -9,7 +9,7 @@ import type { Core } from './core.ts';
 /** Period over which the rates are computed, ms. */
 const windowMs = 10_000;
 
-/** The status of the service. It is read from existing counters, so it costs packets nothing. */
+/** The status of the service. It is read from existing counters, so packets are not slowed down. */
 export class ServiceStatus {
   readonly #core: Core;
   readonly #requests: RequestTotals;
@@ -210,7 +210,7 @@ export function checkReadiness({ shutdown, health, intake, clock, accountStore, 
   const usage = usageStore.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
   const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too many messages are waiting for the disk';
-  // Anyone can read this message, so only the log and the status contain the host and the reason.
+  // Anyone can read this message, so the host and the reason are only in the log and in the status.
   const { publicReason } = accountStore.status();
   const away = health.ready && publicReason !== undefined ? onlyCounts(publicReason) : undefined;
   return {

@@ -30,7 +30,7 @@ export interface Service {
 const lastTracesMs = 500;
 
 /**
- * Starts the whole service with open accounts and bound listeners, which the service closes when it stops.
+ * Starts the whole service. The accounts are open and the listeners are bound; the service closes them when it stops.
  * @throws {Error} if the usage store cannot be opened; the stores are closed, and the listeners are unchanged
  */
 export async function startService(deps: ServiceDeps, bound: BoundListeners): Promise<Service> {

@@ -49,7 +49,8 @@ export interface UsageStorageDeps {
   readonly directory: Directory;
   readonly health: StoreHealth;
   /**
-   * Finds the journal lane of an application. Do not call this before packets arrive: lanes need the usage committers.
+   * Finds the journal lane of an application. Call this only once packets arrive, because lanes require the usage
+   * committers.
    */
   findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */

@@ -50,7 +50,7 @@ export function putAnnouncement(tx: Transaction, key: string, content: WebhookAn
 
 /*
  * Refusals can come by the thousand, but each episode sends only one notification. An episode ends after an hour
- * without refusals. To detect the end, its announcement is updated while the episode lasts.
+ * without refusals. To detect the end, the announcement of the episode is updated while the episode lasts.
  */
 
 const moveOnMs = 15 * 60_000;
@@ -59,7 +59,7 @@ const moveOnMs = 15 * 60_000;
 export type Step = 'tell' | 'move on' | undefined;
 
 /**
- * Decides the next step for `count` refusals, the last of them at `lastAt`.
+ * Decides the next step for `count` refusals; the last refusal was at `lastAt`.
  * @param announcedAt the last announcement or update of the episode
  */
 export function decideStep(

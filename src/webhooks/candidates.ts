@@ -115,7 +115,7 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
   return {
     key: `${id} stale ${feature}`,
     content: { at: now },
-    // If the flag became stale after its announcement, it was in use in between, so it is announced again.
+    // If the flag became stale after its last announcement, it was used since then. The flag is announced again.
     stepFrom: (announced) => (since > (announced?.at ?? 0) ? 'tell' : undefined),
     events(tx) {
       const data = {

@@ -135,7 +135,10 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Delay after each failed attempt. After the last attempt, about a day after the first, the delivery is given up. */
+/**
+ * Delay after each failed attempt. The delivery is given up after the last attempt, about a day after the first
+ * attempt.
+ */
 export const delays: readonly number[] = [
   5 * second,
   30 * second,

@@ -33,7 +33,7 @@ type Pause = (ms: number) => Promise<boolean>;
 
 /** Poll interval for due deliveries, ms. New deliveries are found immediately. */
 const pollMs = 1000;
-/** Deliveries due within this time are claimed together, ms. */
+/** Deliveries that are due within this time are claimed together, ms. */
 const gatherMs = 20;
 /** Pause after a scan of the queue, as a multiple of the duration of the scan. A long queue takes long to scan. */
 const scanShare = 10;
@@ -120,7 +120,7 @@ export class Deliverer {
 
   /**
    * Chooses due deliveries for the free concurrency slots: the oldest delivery of each webhook, then the second oldest,
-   * and so on. The least recently served webhook comes first, so that none starves.
+   * and so on. The least recently served webhook comes first, so that no webhook starves.
    */
   #choose(): Map<string, () => void> {
     const { directory } = this.#deps;
@@ -236,7 +236,7 @@ export class Deliverer {
   }
 }
 
-/** True if a write can cause a delivery. The write of a claim cannot. */
+/** True if a write can cause a delivery. The write of a claim cannot cause a delivery. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as QueuedDelivery | undefined)?.lease == null;
 }
@@ -246,7 +246,10 @@ interface Due {
   readonly due: number;
 }
 
-/** Inserts a delivery into the sorted list of the earliest deliveries of its webhook. A full list drops the latest. */
+/**
+ * Inserts a delivery into the sorted list of the earliest deliveries of its webhook. A full list drops the latest
+ * delivery.
+ */
 function keepFirst(firsts: Due[], key: string, due: number): void {
   if (firsts.length === mostPerWebhook && due >= firsts[mostPerWebhook - 1]!.due) return;
   const after = firsts.findIndex((one) => due < one.due);

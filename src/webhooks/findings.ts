@@ -15,7 +15,7 @@ export interface WatchTask {
   readonly firstSeenFrom: number | null;
   /** Start of the time range for features that became stale; `null` to skip these features. */
   readonly staleFrom: number | null;
-  /** Time of the earliest announcements that current verdicts are compared with; `null` to skip verdicts. */
+  /** Time of the earliest announcements with which current verdicts are compared; `null` to skip verdicts. */
   readonly verdictsFrom: number | null;
   /** If present, only the verdicts of these features are found, with their reasons. */
   readonly explained?: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export interface FoundVerdict {
   readonly since: number | null;
   readonly environments: readonly string[];
   readonly lastSeenAt: number | null;
-  /** The time of the declaration from which the verdict was computed; `null` if undeclared. */
+  /** The time of the declaration from which the verdict was computed; `null` if the feature is undeclared. */
   readonly declaredAt: number | null;
   /** Empty unless `explained` of the task includes the feature. */
   readonly reasons: Verdict['reasons'];

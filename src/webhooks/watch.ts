@@ -50,7 +50,7 @@ const wholeEvery = 30;
 const lastMs = 3_600_000;
 
 /**
- * Finds events in usage and refusals, which no account change causes. The data is on disk, so a crash loses no event.
+ * Finds events that no account change causes, in usage and refusals. The data is on disk, so a crash loses no event.
  */
 export class Watch {
   readonly #deps: WatchDeps;
@@ -73,7 +73,9 @@ export class Watch {
       await this.#attempt('scanning for webhook events failed', {}, () => this.round());
   }
 
-  /** Runs a part of a round, and logs its failure. A later round repeats it, and the other parts continue. */
+  /**
+   * Runs a part of a round, and logs its failure. A later round repeats the failed part, and the other parts continue.
+   */
   async #attempt(failed: string, fields: object, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -215,7 +217,7 @@ export class Watch {
       return count === 0 ? [] : [ofService({ code, status, count, lastAt })];
     });
     if (news.length > 0) await directory.change((tx) => announce(tx, news, directory));
-    this.#told = counts; // Set last, so that events that could not be written are announced later.
+    this.#told = counts; // Set this last, so that events that could not be written are announced later.
   }
 }
 

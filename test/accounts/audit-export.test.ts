@@ -121,7 +121,7 @@ describe('AuditExport', () => {
     const audit = AuditExport.open(fixture.directory, fixture.log);
     await audit.run(fixture.store);
     await fixture.add(first, second, late);
-    mkdirSync(join(fixture.directory, 'audit-2026-03-02.ndjson')); // Prevents the creation of that file.
+    mkdirSync(join(fixture.directory, 'audit-2026-03-02.ndjson')); // Prevents creation of the export file.
     expect(await audit.run(fixture.store)).toBe(-1);
     rmSync(join(fixture.directory, 'audit-2026-03-02.ndjson'), { recursive: true });
     expect(readFiles(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [showEntry(first)] });
@@ -224,7 +224,7 @@ describe('retention', () => {
     await fixture.add(first);
     const audit = AuditExport.open(fixture.directory, fixture.log);
     const inTheWay = join(fixture.directory, 'audit-2026-03-01.ndjson');
-    mkdirSync(inTheWay); // Prevents the creation of that file.
+    mkdirSync(inTheWay); // Prevents creation of the export file.
     for (let round = 0; round < 2; round += 1)
       expect(await sweep(fixture, () => audit.run(fixture.store))).toEqual([1]);
     expect(audit.counts).toEqual({ made: 0, failed: 2 });

@@ -9,7 +9,7 @@ const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f',
 describe.each(directional)('a name with the character %j', (character) => {
   const name = `Shop${character}nimda`;
 
-  test('a name with a directional character is rejected from people, and accepted in packets', () => {
+  test('the service rejects a name with a directional character from a person, but accepts it in a packet', () => {
     expect(() => checkName('a team', name)).toThrow('and characters that change the direction of text');
     expect(() => checkSentName('a variant', name)).not.toThrow();
     expect(() => checkPathName('a feature', name)).not.toThrow();

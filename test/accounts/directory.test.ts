@@ -31,14 +31,14 @@ test.each(types)('a %s key is found by its text, even after a restart', async (t
   expect(directory.findKey(text.toUpperCase())).toBeUndefined();
 });
 
-test('an unknown text is not found as a key', async () => {
+test('a lookup of an unknown text finds no key', async () => {
   const { directory } = await openFixture();
   for (const text of ['', 'fm_fe_', '__proto__', '\ud800', 'x'.repeat(100_000)]) {
     expect(directory.findKey(text)).toBeUndefined();
   }
 });
 
-test('the text of a key is stored, except for Backend keys', async () => {
+test('the store has the texts of Frontend and Mobile keys, but not the text of a Backend key', async () => {
   const { directory, application, store } = await openFixture();
   const made = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));
   const stored = JSON.stringify([...store.applicationKeys.getRange()]);
@@ -111,7 +111,7 @@ test('a failed commit changes nothing, and the next change succeeds', async () =
   expect(next.number).toBe(application.number + 1);
 });
 
-test('a change is rejected without an attempt to write while the store accepts no writes', async () => {
+test('the directory rejects a change without a write while the store accepts no writes', async () => {
   const { directory, application, store, health } = await openFixture();
   const commit = vi.spyOn(store.lmdb, 'batch');
   health.ready = false;
@@ -155,7 +155,7 @@ test('concurrent changes of accounts run one after another', async () => {
   expect(directory.applications.get(application.id)?.environments).toHaveLength(5);
 });
 
-test('uses of a key are visible immediately, and on disk after a flush', async () => {
+test('a use of a key is visible immediately, and is on disk after a flush', async () => {
   const fixture = await openFixture();
   const { directory, application, clock, store } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -169,7 +169,7 @@ test('uses of a key are visible immediately, and on disk after a flush', async (
   expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
 });
 
-test('the flush after a failed flush writes its key uses, and does not restore a deleted key', async () => {
+test('a flush writes the key uses of an earlier failed flush, but does not restore a deleted key', async () => {
   const { directory, application, store } = await openFixture();
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
@@ -197,7 +197,7 @@ test('a leaked Backend key is recorded once, with the time of its first packet',
   expect(reopen(fixture).findKey(text)?.key.leakedAt).toBe(first);
 });
 
-test('a leak that the store rejected is written by the next flush', async () => {
+test('the next flush writes the record of a leak that the store rejected', async () => {
   const fixture = await openFixture();
   const { directory, application, store } = fixture;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
@@ -209,7 +209,7 @@ test('a leak that the store rejected is written by the next flush', async () => 
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
 });
 
-test('counts of refusals that the store rejected are written once, by the next flush', async () => {
+test('the next flush writes counts of refused messages once if the store rejected the first write', async () => {
   const fixture = await openFixture();
   const { directory, application, store, clock } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -277,7 +277,7 @@ test('a team can be renamed, and can be deleted with its API keys when it has no
 test('a lookup of a known key takes less than 5 µs on average', async () => {
   const { directory, application } = await openFixture();
   const { text } = await createKey(directory, application.id, { type: 'Frontend' });
-  const started = process.cpuUsage(); // µs of this process only.
+  const started = process.cpuUsage(); // CPU time of this process, µs.
   for (let call = 0; call < 200_000; call++) directory.recordUse(directory.findKey(text) as KeyHolder);
   expect(process.cpuUsage(started).user / 200_000).toBeLessThan(5);
 });

@@ -64,7 +64,7 @@ describe('a link', () => {
   });
 
   test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(44), `${'A'.repeat(42)}#`, 'x'.repeat(100_000)])(
-    'an invitation link with the unknown token %.50s is invalid',
+    'an invitation link is invalid if its token is unknown: %.50s',
     async (token) => {
       const { redeem } = await open();
       expect(await redeem(token)).toBeUndefined();

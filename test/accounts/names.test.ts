@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isName } from '../../src/contract/names.ts';
 
-/** Checks a name as `isName` does, in the simplest and slow way. */
+/** Checks a name against the same rules as `isName`, with simple and slow code. */
 function isNameNaively(text: string): boolean {
   const bytes = new TextEncoder().encode(text).length;
   const controls = [...text].some((character) => /\p{Cc}/u.test(character));

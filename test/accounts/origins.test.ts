@@ -109,7 +109,7 @@ describe('originMatcher', () => {
     }
   });
 
-  test('an empty list of patterns allows any origin, and a longer list allows origins that match one pattern', () => {
+  test('an empty list of patterns allows any origin, and another list allows only origins that match a pattern', () => {
     expect(originMatcher([])('https://anything.example')).toBe(true);
     expect(originMatcher(['https://a.example', 'https://*.b.example'])('https://x.b.example')).toBe(true);
   });
@@ -121,7 +121,7 @@ describe('originMatcher', () => {
     .tuple(fc.constantFrom('http', 'https'), host, port)
     .map(([scheme, name, number]) => ({ scheme, name, at: number === undefined ? '' : `:${number}` }));
 
-  test('originMatcher ignores case, and a wildcard matches subdomains but not the origin itself', () => {
+  test('originMatcher ignores case, and a wildcard matches subdomains but not the parent domain', () => {
     fc.assert(
       fc.property(origin, label, ({ scheme, name, at }, sub) => {
         const apex = `${scheme}://${name}${at}`;

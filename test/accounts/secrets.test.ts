@@ -11,7 +11,7 @@ test('keys, ids and secrets begin with a prefix for their kind, and never repeat
   expect(new Set(Array.from({ length: 1000 }, () => newId('app', randomBytes))).size).toBe(1000);
 });
 
-test('the prefix of a Backend key leaves at least 128 bits unknown', () => {
+test('a Backend key has at least 128 secret bits after its public prefix', () => {
   const text = newKeyText('Backend', randomBytes);
   expect((text.length - keyPrefix(text).length) * 4).toBeGreaterThanOrEqual(128);
 });

@@ -40,7 +40,7 @@ const table: readonly [SecondFactorRule, SecondFactorRule, Role, boolean][] = [
 ];
 
 test.each(table)(
-  'the rule %s of the installation and the rule %s of the team demand a second factor from a %s: %s',
+  'the second factor rule %s of the installation and %s of the team apply to the role %s: %s',
   async (...row) => {
     const [installation, own, role, demanded] = row;
     const { directory, accountStore } = await openFixture();

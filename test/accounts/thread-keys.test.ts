@@ -5,7 +5,7 @@ import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { allKeyWrites, keyWrites, ThreadKeys } from '../../src/accounts/thread-keys.ts';
 import { openFixture } from './fixture.ts';
 
-/** Opens the keys of a thread, which receives writes of the accounts and sends copies of its key events. */
+/** Opens the keys of a thread. The thread receives writes of the accounts, and sends copies of its key events. */
 async function openThread() {
   const fixture = await openFixture();
   const { accountStore, directory, clock } = fixture;
@@ -43,7 +43,7 @@ test('a new thread receives the existing keys, but no other records', async () =
   expect(new Set(writes.map(({ table }) => table))).toEqual(new Set(['applications', 'applicationKeys']));
 });
 
-test('the first use of a key in a second is sent immediately, and the last use within the next second', async () => {
+test('the first use of a key within a second is reported immediately, and the last use within the next second', async () => {
   const { directory, application, keys, later, send, clock, findHolder } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   const first = clock.now();
@@ -72,7 +72,7 @@ test('an earlier use in a thread does not replace a later use, in memory or on d
   expect(directory.lastUsedAt(directory.findKey(text)!.key)).toBe(clock.now());
 });
 
-test('refusals of several threads add up with the refusals on disk', async () => {
+test('refusals that threads count are added to the refusals on disk', async () => {
   const { directory, application, keys, findHolder, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   directory.recordRefusal(directory.findKey(text) as KeyHolder, 'rate_limited');

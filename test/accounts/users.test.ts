@@ -63,7 +63,7 @@ describe('the last Admin of a team', () => {
     await deleteUser(directory, ada.id);
   });
 
-  test('a team keeps one of two Admins who give up the role concurrently', async () => {
+  test('one of two Admins of a team keeps the role if both give up the role concurrently', async () => {
     const { directory, person } = await open();
     const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
     const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));

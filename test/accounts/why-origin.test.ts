@@ -39,7 +39,7 @@ describe('the explanation of a rejected origin', () => {
   });
 });
 
-test('judgeOrigin agrees with originMatcher, and the reported pattern alone allows the origin', () => {
+test('judgeOrigin agrees with originMatcher, and the pattern that it reports is enough to allow the origin', () => {
   const part = fc.constantFrom(
     'https',
     'http',

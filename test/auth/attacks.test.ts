@@ -37,14 +37,14 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
 });
 
 test.each(targets)(
-  'an ID token is rejected as an access token, even with a $alg signature by the same key',
+  'an ID token signed by the same key with $alg is not accepted as an access token',
   async (target) => {
     await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
     await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
   },
 );
 
-test('a key does not verify tokens of another algorithm, even if the service has both keys', async () => {
+test('a key does not verify tokens of another algorithm, even if the service has a key for that algorithm', async () => {
   const keys = openSigningKeys(targets.map(({ key }) => key));
   for (const target of targets) {
     await verifyAccessToken({ ...target.settings, keys }, target.sign());

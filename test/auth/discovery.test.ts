@@ -9,26 +9,29 @@ import { algorithms, openForgery } from './forgery.ts';
 
 const forgeries = await Promise.all(algorithms.map(openForgery));
 
-test.each(forgeries)('the discovery document lists all endpoints and features with $alg', async ({ alg, settings }) => {
-  const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
-  const response = await send(dispatch, '/.well-known/openid-configuration');
-  expect(response.status).toBe(200);
-  expect(response.headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
-  expect(response.json).toMatchObject({
-    issuer: 'https://auth.example',
-    token_endpoint: 'https://auth.example/connect/token',
-    jwks_uri: 'https://auth.example/.well-known/jwks.json',
-    scopes_supported: ['openid', 'email', 'flags'],
-    response_types_supported: ['code'],
-    code_challenge_methods_supported: ['S256'],
-    id_token_signing_alg_values_supported: [alg],
-    request_uri_parameter_supported: false,
-  });
-  for (const [name, value] of Object.entries(response.json)) {
-    if (/_endpoint$|_uri$/.test(name)) expect(value).toMatch(/^https:\/\/auth\.example\/[\w./-]+$/);
-  }
-  expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(response);
-});
+test.each(forgeries)(
+  'the discovery document of a service that signs with $alg lists all endpoints and features',
+  async ({ alg, settings }) => {
+    const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
+    const response = await send(dispatch, '/.well-known/openid-configuration');
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
+    expect(response.json).toMatchObject({
+      issuer: 'https://auth.example',
+      token_endpoint: 'https://auth.example/connect/token',
+      jwks_uri: 'https://auth.example/.well-known/jwks.json',
+      scopes_supported: ['openid', 'email', 'flags'],
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      id_token_signing_alg_values_supported: [alg],
+      request_uri_parameter_supported: false,
+    });
+    for (const [name, value] of Object.entries(response.json)) {
+      if (/_endpoint$|_uri$/.test(name)) expect(value).toMatch(/^https:\/\/auth\.example\/[\w./-]+$/);
+    }
+    expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(response);
+  },
+);
 
 test('the discovery document of an issuer with a path is served at every standard location', async () => {
   const [{ settings }] = forgeries as [(typeof forgeries)[0]];

@@ -84,7 +84,7 @@ describe('a sign-out with an ID token', () => {
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('a sign-out with an ID token ends the sign-in of a browser only if the user is the same', async () => {
+  test('a sign-out with an ID token ends the sign-in of a browser only if both belong to the same user', async () => {
     const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
     const bob = await createUser(directory, {
       email: 'bob@example.com',

@@ -72,7 +72,7 @@ async function readText({ body = '', chunks }: HttpResponse): Promise<string> {
   return Buffer.concat(all).toString();
 }
 
-/** Returns the part of a response that identifies its refusal. */
+/** Returns the status and the error code that a refusal must have. */
 export const refusal = (status: number, code: string, detail?: unknown) => ({
   status,
   json: { code, ...(detail !== undefined && { detail }) },
@@ -106,7 +106,7 @@ export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<Au
   return { ...fixture, settings: createSettings(fixture, signingKey, tokenRate), signingKey, addClient };
 }
 
-/** The dependencies that a new process would issue and verify tokens with. */
+/** The dependencies with which a new process issues and verifies tokens. */
 export function createSettings(
   { accountStore, directory, clock }: Pick<Fixture, 'accountStore' | 'directory' | 'clock'>,
   signingKey: SigningKey,

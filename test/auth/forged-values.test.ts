@@ -6,8 +6,8 @@ import { openSso } from './sso/sso-fixture.ts';
 import { appCode, secretField } from './support/enrolment.ts';
 
 /*
- * Tests of forged cookies and hidden fields. docs/security.md lists the values on which decisions depend. The challenge
- * of a passkey is tested in test/auth/factors.
+ * Tests of forged cookies and hidden fields. docs/security.md lists the values on which security decisions depend. The
+ * challenge of a passkey is tested in test/auth/factors.
  */
 
 const sso = opened(() => openSso({ createUsers: false }));
@@ -97,15 +97,18 @@ describe('a forged cookie', () => {
     startedAt: () => sso.clock.now() - 1,
   };
 
-  it.each(Object.entries(fields))('the callback refuses an attempt with a changed %s', async (name, value) => {
-    const browser = new CookieBrowser();
-    const callback = await sso.begin(browser, { max_age: '900' });
-    const before = sso.provider.requested.length;
-    const forged = typeof value === 'function' ? value() : value;
-    browser.forge('flagmeter-sso', withCode({ [name]: forged }));
-    expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
-    expect(sso.provider.requested).toHaveLength(before);
-  });
+  it.each(Object.entries(fields))(
+    'the callback refuses a cookie in which the field %s is changed',
+    async (name, value) => {
+      const browser = new CookieBrowser();
+      const callback = await sso.begin(browser, { max_age: '900' });
+      const before = sso.provider.requested.length;
+      const forged = typeof value === 'function' ? value() : value;
+      browser.forge('flagmeter-sso', withCode({ [name]: forged }));
+      expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
+      expect(sso.provider.requested).toHaveLength(before);
+    },
+  );
 
   it('the callback refuses the attempt cookie of another browser', async () => {
     const attacker = new CookieBrowser();

@@ -73,7 +73,7 @@ const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
 describe('the auth host', () => {
-  /** Requests over HTTP. Tests of the endpoints for clients check other responses against the document. */
+  /** Covers responses over HTTP. The tests of the client endpoints check other responses against the document. */
   test.each<[status: number, name: string, sent: () => SentRequest]>([
     [200, 'POST /connect/token', () => ({ form: { ...grant, ...credentials } })],
     [400, 'POST /connect/token', () => ({ form: { scope: 'openid' } })],

@@ -19,7 +19,10 @@ export interface PasskeyFixture extends SignInFixture {
   /** Creates an authenticator with its own credential id. */
   newDevice(counter?: number): Authenticator;
   openToAdd(browser: TestBrowser, person?: Person): Promise<Page>;
-  /** Adds a device as a passkey of a user. @param fields replace fields of the form */
+  /**
+   * Adds a device as a passkey of a user.
+   * @param fields values that replace fields of the form
+   */
   add(device: Authenticator, fields?: Record<string, string>, person?: Person): Promise<Page>;
   /** Creates a device, and adds it as a passkey of the Admin. */
   added(counter?: number): Promise<Authenticator>;

@@ -27,7 +27,7 @@ function counts({ store }: SessionFixture): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
 }
 
-/** Adds `count` tokens to the invalidation list, which expire in `inSeconds`. */
+/** Adds `count` tokens that expire in `inSeconds` to the invalidation list. */
 function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
   const exp = Math.floor(clock.now() / 1000) + inSeconds;
   store.lmdb.transactionSync(() => {

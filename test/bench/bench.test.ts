@@ -66,7 +66,7 @@ describe('npm run bench', () => {
     for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('npm run bench measures several nodes, and calculates larger clusters', async () => {
+  it('npm run bench measures several nodes, and calculates the limits of larger clusters', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'away', 'changes', 'limits', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -126,13 +126,13 @@ describe('npm run bench', () => {
     for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
   });
 
-  it('npm run bench measures how expensive usage reports affect another application', async () => {
+  it('npm run bench measures the effect of expensive usage reports on another application', async () => {
     const { shapes } = (await result('hostile-reports')) as unknown as Record<string, object[]>;
     expect(shapes).toHaveLength(9);
     for (const shape of shapes!) expect(shape).toMatchObject({ p99Ms: expect.any(Number) });
   });
 
-  it('npm run bench measures how a noisy application affects a quiet one', async () => {
+  it('npm run bench measures the effect of a noisy application on a quiet application', async () => {
     const figures = await result('noisy-neighbour');
     expect(Object.keys(figures)).toEqual([
       'noisyRps',
@@ -163,7 +163,7 @@ describe('npm run bench', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('npm run bench measures the minting of identities', async () => {
+  it('npm run bench measures the minting of ids for users', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
@@ -214,7 +214,7 @@ describe('npm run bench', () => {
     expect(Object.keys(statuses!)).toContain('200');
   });
 
-  it('npm run bench measures the list of invalidated tokens', async () => {
+  it('npm run bench measures lookups and sweeps of the invalidation list', async () => {
     const figures = await result('invalidation');
     expect(Object.keys(figures)).toEqual([
       'tokens',
@@ -232,7 +232,7 @@ describe('npm run bench', () => {
     expect(figures).toMatchObject({ tokens: 2_000 });
   });
 
-  it("npm run bench measures the steps of a packet's path", async () => {
+  it('npm run bench measures each processing step of a packet', async () => {
     const figures = await result('micro');
     const steps = ['parseNs', 'resolveNs', 'bucketNs', 'batchNs', 'mergeNs'];
     const writes = ['write20Ns', 'write2000Ns', 'write20000Ns'];
@@ -261,7 +261,7 @@ describe('npm run bench', () => {
     expect(figures['largePerSecond']).toBeGreaterThan(0);
   });
 
-  it('npm run bench compares threads that share a journal with threads that have separate journals', async () => {
+  it('npm run bench compares threads that share one journal with threads that have a journal each', async () => {
     const { results } = await result('producers', '--threads', '2');
     const figures = { packets: expect.any(Number), commits: expect.any(Number), flushes: expect.any(Number) };
     const measured = { ...figures, ms: expect.any(Number), cpuUs: expect.any(Number) };

@@ -55,7 +55,7 @@ describe('judge', () => {
     expect(judge(row({ previous: steady, ...fields }))).toBe(verdict);
   });
 
-  it('a comparison returns no verdict for a figure without a better direction', () => {
+  it('a comparison returns no verdict for a figure for which neither direction is better', () => {
     const { better: _, ...neutral } = row({ previous: steady, current: [1, 2, 3, 4, 5] });
     expect(judge(neutral)).toBe('not judged');
     expect(isLoss(neutral)).toBe(false);
@@ -123,7 +123,7 @@ describe('the table of a comparison', () => {
 
 describe('npm run bench -- compare', () => {
   it(
-    'npm run bench -- compare measures every figure of an executable compared with itself',
+    'npm run bench -- compare measures every figure when it compares an executable with itself',
     async () => {
       const out = freshDirectory();
       const result = await compare('--against', binaryPath, '--small', '--json', '--out', out);
@@ -197,7 +197,7 @@ function printed(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Returns the ids of processes whose arguments contain a text. */
+/** Returns the ids of processes whose arguments contain the given text. */
 function processesWith(text: string): string[] {
   return readdirSync('/proc').filter((entry) => {
     if (!/^\d+$/.test(entry)) return false;

@@ -15,7 +15,7 @@ describe('Histogram', () => {
     expect(histogram.quantile(1)).toBeGreaterThan(2_000_000);
   });
 
-  it('Histogram returns quantiles that differ by at most 0.8 % or 1 µs from the exact ones', () => {
+  it('Histogram returns quantiles that differ by at most 0.8 % or 1 µs from the exact quantiles', () => {
     const durations = fc.array(fc.double({ min: 0, max: 100_000, noNaN: true }), { minLength: 1 });
     fc.assert(
       fc.property(durations, fc.double({ min: 0, max: 1, noNaN: true }), (values, q) => {

@@ -53,7 +53,7 @@ async function run({ stallAt = -1, step = 0.25 } = {}) {
   return { ...measured, due, latencies: new Histogram(latencies), lateness: new Histogram(lateness) };
 }
 
-test('an open loop sends requests at their planned times, which do not drift', async () => {
+test('an open loop sends each request at its planned time, and the planned times do not drift', async () => {
   const { due, sent, lateness } = await run({ step: 0.7 });
   expect(sent).toBe(100);
   for (const [request, at] of due.entries()) expect(at).toBeCloseTo(due[0]! + request * 10, 6);
@@ -122,7 +122,7 @@ test("the generator's share of the latency does not contain the delays of a slow
 });
 
 describe('closedLoop', () => {
-  it('closedLoop returns a request that is due at any time until its end', () => {
+  it('closedLoop always has a due request until its end time', () => {
     const schedule = closedLoop(100, Number.POSITIVE_INFINITY);
     expect([schedule.next(0), schedule.next(0), schedule.next(99), schedule.next(100)]).toEqual([0, 0, 99, undefined]);
     expect([schedule.over(99), schedule.over(100)]).toEqual([false, true]);
@@ -136,7 +136,7 @@ describe('closedLoop', () => {
 });
 
 describe('openLoop', () => {
-  it('openLoop schedules requests at equal intervals, and none of them early', () => {
+  it('openLoop schedules requests at equal intervals, and returns no request before its due time', () => {
     const schedule = openLoop(1_000, 100, 1);
     expect([schedule.next(1_000), schedule.next(1_000), schedule.next(1_015)]).toEqual([1_000, undefined, 1_010]);
   });
@@ -168,7 +168,7 @@ describe('a divided schedule', () => {
     );
   });
 
-  it('the parts of a divided schedule share a limit exactly', () => {
+  it('the limits of the parts of a divided schedule add up to the limit of the whole schedule', () => {
     const shares = [0, 1, 2].map((index) => all(closedLoop(100, 7, { index, of: 3 })));
     expect(shares.map(({ length }) => length)).toEqual([3, 2, 2]);
   });

@@ -153,7 +153,7 @@ describe('the load generator', () => {
     const report = await generate({ port, rate: 200, seconds: 1 });
     expect(report).toMatchObject({ requests: 200, errors: {}, loop: 'open' });
     expect(report.max).toBeGreaterThan(stalled * 0.95);
-    // Two of five requests were due during the stall. Measured from their sending, only three would be slow.
+    // Two of five requests were due during the stall. Without their planned times, only three requests would be slow.
     expect(report.p99).toBeGreaterThan(stalled * 0.8);
     expect(report.p90).toBeGreaterThan(stalled * 0.5);
   });

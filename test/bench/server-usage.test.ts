@@ -11,7 +11,7 @@ const reading: ServerReading = {
   commitSeconds: 0.5,
 };
 
-test('the difference of two readings lists the same threads, identified by their ids', () => {
+test('the difference of two readings compares threads with the same id, and includes new threads', () => {
   const after: ServerReading = {
     threads: [
       { id: 1, name: 'main', seconds: 5 },

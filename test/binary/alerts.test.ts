@@ -71,7 +71,7 @@ async function startDamaged() {
   return {
     ...kept,
     damage() {
-      // In each page, the last bytes belong to a value.
+      // The last bytes of each page belong to a value.
       const junk = Buffer.alloc(12, 0xff);
       for (const page of pagesIn(file).get('leaf')!) damagePage(file, page, 4096 - junk.length, junk);
     },

@@ -73,7 +73,7 @@ async function readCounts(data: string, credentials: Awaited<ReturnType<typeof p
   return { changes, packets: report.features.find(({ feature }) => feature === 'counted')?.checks ?? 0 };
 }
 
-test('a backup of a busy server has all data acknowledged before it began, and accounts no older than usage', async () => {
+test('a backup of a busy server has all data acknowledged before the backup, and accounts no older than usage', async () => {
   const directory = freshDirectory();
   const data = join(directory, 'data');
   const credentials = await prepare(data);

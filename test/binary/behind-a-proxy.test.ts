@@ -123,7 +123,7 @@ function testBehind(kind: ProxyKind): void {
       expect(await byGrpc(proxy.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
   });
 
-  test('the client receives a refusal that is sent before its body is read, and its next request succeeds', async () => {
+  test('the client receives a refusal that is sent before the request body is read, and its next request succeeds', async () => {
     for (let sent = 0; sent < 3; sent += 1) {
       const headers = { 'content-type': 'application/json' };
       const large = { method: 'POST', headers, body: Buffer.alloc(4_500_000, 'a') };
@@ -136,7 +136,7 @@ function testBehind(kind: ProxyKind): void {
     }
   });
 
-  test('the service throttles a password-guessing client despite forged headers, but not other clients', async () => {
+  test('the service throttles a client that guesses passwords with forged headers, but no other client', async () => {
     const { adminEmail, adminPassword } = shop.credentials;
     for (let guess = 1; guess <= 5; guess += 1)
       expect(await signIn(proxy.port, ann, adminEmail, 'guess', `198.51.100.${guess}`)).toBe(403);
@@ -179,7 +179,7 @@ for (const kind of proxyKinds)
 
 describe('the service without trusted proxies', () => {
   needing('nginx').test(
-    'without trusted proxies, the log reports the missing setting once, and clients have the proxy address',
+    'the log warns once if trusted proxies are not configured, and all clients have the address of the proxy',
     async () => {
       const shop = await openShop([]);
       const proxy = await startProxy('nginx', freshDirectory(), shop.service);
@@ -235,7 +235,7 @@ needing('haproxy', 'nginx').test('the client behind two proxies is the first add
   await near.stop();
 });
 
-/** Returns the line of docs that makes a proxy write `Forwarded`, by the line of the example that it replaces. */
+/** Returns the documented line that makes a proxy write `Forwarded`, keyed by the line that it replaces. */
 function readForwardedLine(kind: ProxyKind): Record<string, string> {
   const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const row = {

@@ -6,7 +6,7 @@ import type { BenchResult } from '../../src/bench/result.ts';
 import { freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Returns the command lines of the processes that contain a text. */
+/** Returns the command lines of the processes that contain the given text. */
 function processesWith(text: string): string[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const lines = all.map((pid) => {

@@ -195,7 +195,7 @@ describe('the command line', () => {
     await stop(secure);
   });
 
-  test('the command line ends without an error when the reader of its output stops reading', async () => {
+  test('the command line exits without an error when the reader of its output stops reading', async () => {
     const { env } = newHome();
     const ended = async (command: string) => {
       const argv = ['-c', `exec 3>&1; ("${binaryPath}" ${command}; echo "exit $?" >&3) 2>&1 | true`];

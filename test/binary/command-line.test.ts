@@ -99,7 +99,7 @@ describe('flagmeter init', () => {
     });
   });
 
-  test('flagmeter init prints exactly the credentials as JSON, and a second init changes nothing', async () => {
+  test('flagmeter init prints only the credentials, as JSON, and a second init changes nothing', async () => {
     const data = `${freshDirectory()}/data`;
     const args = ['init', '--data', data, '--admin-email', 'a@example.com', '--json'];
     const { code, stdout } = await runBinary(args);
@@ -244,7 +244,7 @@ describe('flagmeter serve', () => {
     socket.destroy();
   });
 
-  test('serve gives each host its own listener if configured, which responds with 404 for the other hosts', async () => {
+  test('serve can give each host its own listener, which responds with 404 to requests for other hosts', async () => {
     const service = await startBinary({ args: ['--metrics-listen', '127.0.0.1:0'] });
     const metrics = /metrics=(\S+)/.exec(service.line)?.[1];
     const status = async (address: string | undefined, path: string) =>

@@ -48,7 +48,7 @@ test('flagmeter compact shrinks a store with free pages and prints the sizes, an
   await stop(service);
 });
 
-test('flagmeter compact folds the journal of a killed server into the smaller store, and then removes it', async () => {
+test('flagmeter compact folds the journal of a killed server into the smaller store, and removes the journal', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const killed = await startBinary({ data });
@@ -78,7 +78,7 @@ test('flagmeter compact refuses a directory in use', async () => {
 test('flagmeter compact leaves each file unchanged if the disk becomes full', async () => {
   const { data, content } = fresh();
   const before = content();
-  // As on a full disk, the system refuses writes beyond this file size.
+  // The system refuses writes beyond this file size, as on a full disk.
   const script = `trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" compact --data "${data}"`;
   const { code, stderr } = await runProgram('sh', ['-c', script]);
   expect({ code, stderr }).toEqual({

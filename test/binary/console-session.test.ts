@@ -5,7 +5,7 @@ import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts
 /** URLs without the port. The name of the cookie depends on them, and must survive a restart on another port. */
 const args = ['--auth-url', 'https://auth.example', '--base-url', 'https://console.example'];
 
-test('a session of the console, and its end, survive a SIGKILL right after the response', async () => {
+test('the start and the end of a console session survive a SIGKILL right after the response', async () => {
   const data = `${freshDirectory()}/data`;
   const { adminEmail, adminPassword } = await prepare(data);
   const start = () => startBinary({ data, args });

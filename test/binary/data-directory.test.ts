@@ -90,7 +90,7 @@ describe('a data directory that has lost its usage', () => {
   });
 });
 
-test('backup refuses the directory of a killed server without its journal, and keeps the previous backup', async () => {
+test('backup refuses a data directory whose journal was lost after a kill, and keeps the previous backup', async () => {
   const directory = freshDirectory();
   const { data, kill, exit } = await startBinary();
   kill('SIGKILL');
@@ -105,7 +105,7 @@ test('backup refuses the directory of a killed server without its journal, and k
 });
 
 describe('a data directory whose preparation was interrupted by a power failure', () => {
-  test('the next startup completes a data directory, wherever its preparation was interrupted', async () => {
+  test('the next startup completes a data directory, no matter when its preparation was interrupted', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
       const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], { stdio: 'ignore' });
@@ -118,7 +118,7 @@ describe('a data directory whose preparation was interrupted by a power failure'
     }
   });
 
-  test('the next startup completes a data directory whose unfinished files have any length', async () => {
+  test('the next startup completes a data directory with an unfinished, empty store', async () => {
     const data = `${freshDirectory()}/data`;
     mkdirSync(`${data}/prepare.tmp/accounts`, { recursive: true });
     writeFileSync(`${data}/prepare.tmp/accounts/data.mdb`, '');

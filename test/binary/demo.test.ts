@@ -100,7 +100,7 @@ describe('demo data', () => {
     expect(await read(`/applications/${application}/features/${feature}/verdict`)).toMatchObject({ kind });
   });
 
-  test('the demo data contains flags that a pipeline finds by their verdict', async () => {
+  test('the demo data contains flags that a pipeline can find by a filter for their verdict', async () => {
     const run = (...filter: string[]) =>
       runBinary(['features', 'list', '--app', application, ...filter, '--fail-if-any'], {
         FLAGMETER_URL: demo.url,
@@ -133,7 +133,7 @@ describe('demo data', () => {
     expect(named).toEqual(expect.arrayContaining(['Chrome 141', 'ShopApp 5', 'shop-api 1.9.3']));
   });
 
-  test('the demo data contains refused messages of the leaked key in every hour of the days on which it was used', async () => {
+  test('the demo data contains refused messages for every hour of the days on which the leaked key was used', async () => {
     const query = `environment=Production&from=${day(3).toISOString()}&to=${day(1).toISOString()}`;
     const { hourly } = (await read(`/applications/${application}/overview?${query}`)) as {
       hourly: { accepted: number[]; refused: number[] };
@@ -143,7 +143,7 @@ describe('demo data', () => {
       expect(refused).toBeGreaterThan(0.01 * hourly.accepted[hour]!);
   });
 
-  test('the demo data contains people to look up, and an audit log in order of time', async () => {
+  test('the demo data contains exposures of each sample person, and an audit log in chronological order', async () => {
     const below = `/applications/${application}/identities`;
     for (const person of samplePeople) {
       const path = `${below}/${encodeURIComponent(person)}/exposures?environment=Production`;
@@ -255,7 +255,7 @@ describe('the demo', () => {
       holders.map((holder) => new Promise((done) => holder.once('listening', done).once('error', done))),
     );
     const demo = await startDemo([]);
-    // Another process can have taken the other port in the meantime.
+    // Another process can already be using one of the other ports.
     const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
     const ports = [demo.http, demo.grpc].map((address) => Number(address.split(':')[1]));
     for (const { port } of held) expect(ports).not.toContain(port);

@@ -14,7 +14,7 @@ interface Totals {
   accepted: number;
 }
 
-/** Sends packets until the connection breaks. Each has equal counts of two features, so that partial packets show. */
+/** Sends packets until the connection breaks. Equal counts of two features in each packet reveal partial packets. */
 async function sendUntilKilled(metrics: string, key: string, connection: number, totals: Totals): Promise<void> {
   const sender = openSender(metrics);
   const counts = { on: [1, 0, 1] };
@@ -41,7 +41,7 @@ test.each([0, 3])(title, async (threads) => {
   for (let round = 0; round < rounds; round += 1) {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const random = seededRandom(seed);
-    // The kill depends on accepted packets, not on time: a busy machine can need seconds for its first response.
+    // The kill depends on accepted packets, not on time. A busy machine can need seconds for its first response.
     const untilKill = totals.map(({ accepted }) => accepted + 1 + Math.floor(random() * 100));
     console.log(`round ${round + 1}: seed ${seed}, SIGKILL when ${untilKill} packets are accepted`);
     const senders = totals.map((totals, index) => sendUntilKilled(service.metrics, shop.key, index, totals));

@@ -62,7 +62,7 @@ describe('the gRPC listener of the compiled executable', () => {
     expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });
   });
 
-  it('the gRPC listener closes a connection that resets hundreds of calls together, and no other connection', async () => {
+  it('the gRPC listener closes a connection that resets hundreds of calls, but keeps another connection open', async () => {
     const attacker = openRawGrpc(service.grpc);
     const neighbour = openRawGrpc(service.grpc);
     await Promise.all([attacker, neighbour].map(({ session }) => once(session, 'remoteSettings')));

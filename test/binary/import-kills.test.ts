@@ -49,7 +49,7 @@ test('an import is counted once, although the server is killed before or after i
       await kill();
       throw new Error('the connection was closed');
     },
-    // The import also sleeps between parts, while the server is alive.
+    // The import also calls `sleep` between parts while the server is alive.
     async sleep() {
       if (!isKilled) return setImmediate();
       restarting ??= restart().finally(() => {

@@ -68,7 +68,7 @@ describe('openid-client', () => {
     expect(await requestStatus(tokens.access_token)).toBe(200);
   });
 
-  test('openid-client signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
+  test('openid-client signs a user in with a code, reads userinfo, and refreshes, introspects and revokes tokens', async () => {
     const config = await discover(shop);
     const pkceCodeVerifier = openid.randomPKCECodeVerifier();
     const expected = { expectedState: openid.randomState(), expectedNonce: openid.randomNonce() };
@@ -135,7 +135,7 @@ describe('oauth4webapi', () => {
     expect(claims).toMatchObject({ sub: first.clientId, client_id: first.clientId, team: [first.teamId] });
   });
 
-  test('oauth4webapi signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
+  test('oauth4webapi signs a user in with a code, reads userinfo, and refreshes, introspects and revokes tokens', async () => {
     const server = await discover('oidc');
     const client = { client_id: shop.clientId };
     const secret = oauth.ClientSecretPost(shop.clientSecret);

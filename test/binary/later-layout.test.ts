@@ -17,7 +17,7 @@ import { runBinary } from '../support/run-binary.ts';
 
 const commands = Object.values(commandTable).flatMap((entry) => [...entry.commands]);
 
-/** Returns the names of the commands with an option. */
+/** Returns the names of the commands that have the given option. */
 const namesWith = (flag: string) =>
   commands.filter(({ options }) => options.some(({ name }) => name === flag)).map(({ name }) => name);
 
@@ -81,7 +81,7 @@ function keyFile(): string {
   return file;
 }
 
-test('the layout 99 of these tests is not the mark of a store whose journal might be in use', () => {
+test('the layout 99 of these tests is not a layout that marks a store as having a journal in use', () => {
   expect([usageLayout.journalled, spoolLayout.journalled]).not.toContain(99);
 });
 

@@ -3,7 +3,7 @@ import { createApplication, freshDirectory, manage, prepare, startBinary, stop, 
 import { runBinary } from '../support/run-binary.ts';
 
 /**
- * Names with two-, three- and four-byte characters, an unprinted one, or more bytes than one call of the decoder reads.
+ * Names with two-, three- and four-byte characters, a non-printing character, or more bytes than a decoder call reads.
  */
 const names = ['Größe', 'a\u202eb', '名'.repeat(85), '🚀'.repeat(60), `${'x'.repeat(60)}é`];
 

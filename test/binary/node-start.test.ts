@@ -8,7 +8,7 @@ import { freshDirectory } from '../support/binary.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const addOn = 'uWebSockets.js';
 
-/** Creates a directory with the service for Node and all of its packages. `source` replaces the add-on. */
+/** Creates a directory with the service for Node and its packages. `source` is the code that replaces the add-on. */
 function withAddOn(source?: string): string {
   const directory = freshDirectory();
   cpSync(join(root, 'dist/node'), directory, { recursive: true });

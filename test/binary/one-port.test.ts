@@ -36,7 +36,7 @@ interface Shop {
   readonly access: string;
   readonly application: string;
   readonly packet: string;
-  /** A packet with the key of a frontend. */
+  /** A packet with a Frontend key. */
   readonly pagePacket: string;
   readonly report: Buffer;
 }
@@ -97,7 +97,7 @@ describe('one port without TLS', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  test('one port counts packets of fetch, and reports of gRPC and gRPC-Web, in the ledger by transport', async () => {
+  test('one port counts packets of fetch, gRPC and gRPC-Web, and the ledger shows their transports', async () => {
     const before = await counted();
     const url = `http://${shop.address}`;
     expect((await fetch(`${url}${path}`, posted())).status).toBe(202);

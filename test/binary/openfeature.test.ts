@@ -56,7 +56,7 @@ describe("the server SDK with flagmeter's hook", () => {
     return { ...app, environment, host };
   }
 
-  test('the OpenFeature hook counts each evaluation by its variant, and its users', async () => {
+  test('the OpenFeature hook counts the evaluations of each variant and the users of each flag', async () => {
     const app = await open();
     await app.act('evaluate', 'checkout', 'ada', 3);
     await app.act('evaluate', 'checkout', 'bob', 2);

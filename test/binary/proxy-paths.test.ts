@@ -104,7 +104,7 @@ const listed = [
   '*',
 ];
 
-/** Spellings with a segment that leads back to an allowed path. A name in a path can be any text. */
+/** Spellings in which a feature name leads back to an allowed path, because a name can be any text. */
 const named = [
   '..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
   'x%2f..%2f..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',

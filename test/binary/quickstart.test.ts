@@ -25,7 +25,7 @@ async function freePort(): Promise<number> {
 }
 
 needing('curl').test(
-  'following the quick start word for word, except for the port, gives a counted packet, also a second time',
+  'the commands of the quick start, with only the port changed, count a packet each time they are run',
   async () => {
     requireBinary();
     const directory = freshDirectory();

@@ -13,7 +13,7 @@ import { runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { steadyResponses } from '../support/steady-responses.ts';
 
-/** Going back: the previous release uses the data directory of this version, without PostgreSQL. */
+/** Tests a downgrade: the previous release uses the data directory of this version, without PostgreSQL. */
 needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previous release', () => {
   let before: string;
 
@@ -21,7 +21,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     before = await binaryBefore();
   });
 
-  test('the previous release uses a directory of this version and keeps unknown data, and so does this version', async () => {
+  test('a downgrade and a later upgrade keep the data that the previous release does not know', async () => {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
     const now = await startBinary({ data, args: [...urls, '--webhook-allow-private', '--issuer-allow-private'] });

@@ -35,7 +35,7 @@ async function readByWidth(http: string, { credentials, application }: Shop): Pr
   return sums;
 }
 
-test('a server that is killed while it rolls up counts neither loses a count nor adds it twice', async () => {
+test('a server that is killed during the roll-up of counts loses no count, and adds no count twice', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data });

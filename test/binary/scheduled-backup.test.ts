@@ -65,7 +65,7 @@ test('a bucket that does not respond delays neither the service nor its shutdown
   let calls = 0;
   const hanging = createServer((socket) => {
     calls += 1;
-    socket.on('error', () => {}); // The stopping server resets the connection.
+    socket.on('error', () => {}); // The server resets the connection when it stops.
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));

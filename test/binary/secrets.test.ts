@@ -40,7 +40,7 @@ const secrets = new Map<string, string>([
   ['a person', person],
 ]);
 
-/** Keys of frontends are not secret, and can be shown again. The log and the metrics do not contain them, either. */
+/** Keys of frontends are not secret, and can be shown again. Even so, the log and the metrics omit them. */
 const names = new Map([['a name', named]]);
 const isPublic = (secret: string) => /^fm_(?:fe|mo)_/.test(secret);
 

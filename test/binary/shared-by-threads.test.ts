@@ -6,7 +6,10 @@ import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { attachPeople, type People } from '../support/people.ts';
 import type { LocalService } from '../support/service.ts';
 
-/** State of front-end threads and the main thread. Each front-end thread accepts some of the open connections. */
+/**
+ * Tests the state that front-end threads share with the main thread. Each front-end thread accepts some of the open
+ * connections.
+ */
 
 let people: People;
 let senders: readonly PacketSender[];
@@ -88,7 +91,7 @@ describe('the list of keys with front-end threads', () => {
     return items.find((each) => each.id === id)!;
   };
 
-  test('the list of keys shows the first use of a key right after its 202, on any connection', async () => {
+  test('the list of keys shows the first use of a key right after the 202 response, on any connection', async () => {
     for (const sender of senders.slice(0, 12)) {
       const { id, key: k } = await newKey('Mobile');
       expect(await sender.send({ k, e: 'Production', f: {} })).toBe(202);
@@ -113,7 +116,7 @@ describe('the list of keys with front-end threads', () => {
   });
 });
 
-test('front-end threads show refusals without an application right after the response, and sum them up', async () => {
+test('the number of refusals without an application, summed over all threads, is shown right after each response', async () => {
   const access = await token(people.service.http, people.service.credentials);
   for (const [at, sender] of senders.entries()) {
     expect(await sender.send({ k: 'fm_fe_misspelt', e: 'Production' })).toBe(404);

@@ -7,7 +7,7 @@ import { frontThreads } from '../support/front-threads.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop } from '../support/shop.ts';
 
-/** A packet that takes a millisecond counts as slow, so each thread logs a line a second. */
+/** A packet that takes a millisecond counts as slow, so each thread logs one line per second. */
 const args = [...frontThreads(2), '--slow-request', '1'];
 
 /** Sends packets on so many connections that each thread accepts some. @returns the statuses */

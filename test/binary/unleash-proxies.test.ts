@@ -29,7 +29,7 @@ const authorization = `default:production.${'f'.repeat(56)}`;
 let service: Binary;
 let shop: { readonly credentials: Awaited<ReturnType<typeof prepare>>; readonly application: string };
 let unleash: Server;
-/** The paths that arrived at the test server in place of Unleash. */
+/** Paths of the requests to the test server that replaces Unleash. */
 const atUnleash: string[] = [];
 
 beforeAll(async () => {

@@ -41,7 +41,7 @@ test('an event is delivered although the process was killed before the delivery'
   let service = await startBinary({ data, args });
   let isUp = false;
   const receiver = await openReceiver((response) => {
-    if (isUp) response.writeHead(204).end(); // Before that, the receiver does not respond.
+    if (isUp) response.writeHead(204).end(); // The receiver responds only after the restart.
   });
   let call = await createCaller(service, credentials);
   const { path, secret } = await hookAt(call, credentials.teamId, receiver);

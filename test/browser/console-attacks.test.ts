@@ -128,7 +128,7 @@ describe.each(places)('a page on %s', (_, address) => {
       attacker.evaluate(`void (globalThis.opened = window.open('${console.origin}/settings'))`),
     ]);
     await opened.locator('main').waitFor();
-    expect(await attacker.evaluate('globalThis.opened.closed')).toBe(true); // Cross-Origin-Opener-Policy hides it.
+    expect(await attacker.evaluate('globalThis.opened.closed')).toBe(true); // Cross-Origin-Opener-Policy makes it appear closed.
     expect(await opened.evaluate('window.opener')).toBeNull();
   });
 

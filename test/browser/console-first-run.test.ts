@@ -73,7 +73,7 @@ withCurl.test('the first-run pages lead a new user from an empty console to the 
   await expect.poll(() => page.locator('.connect-text').textContent()).toBe(copied);
 });
 
-withCurl.test('the key of a server is shown only once, next to the code of the sender', async () => {
+withCurl.test('a new Backend key is shown only once, together with the code of the sender', async () => {
   const { application, page } = await connect();
   await page.getByRole('button', { name: 'Create another key' }).click();
   await page.getByLabel('A server').check();
@@ -97,7 +97,7 @@ withCurl.test('the key of a server is shown only once, next to the code of the s
   expect(kept).not.toMatch(/fm_be_/);
 });
 
-test('each language has a key of its type, and a text about what its sender sends', async () => {
+test('the code for each language has a key of the right type and a description of the report that it sends', async () => {
   const { page } = await connect();
   const promise = page.getByText('The code reports');
   await page.getByRole('button', { name: 'Node.js' }).click();
@@ -140,19 +140,22 @@ test('the overview shows the steps to connect a sender instead of empty charts u
   await page.locator('canvas').first().waitFor();
 });
 
-test.each(['Browser', 'fetch'])('the %s code sends from an allowed page, and is counted', async (name) => {
-  const { page, context } = await connect();
-  await page.getByRole('button', { name, exact: true }).click();
-  const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
-  const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
-  const visitor = await context.newPage();
-  const packetResponse = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
-  await visitor.goto(site);
-  expect((await packetResponse).status()).toBe(202);
-  await page.bringToFront();
-  await page.getByText('✓ Connected.').waitFor();
-  await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
-});
+test.each(['Browser', 'fetch'])(
+  'the %s code sends a packet from an allowed page, and the packet is counted',
+  async (name) => {
+    const { page, context } = await connect();
+    await page.getByRole('button', { name, exact: true }).click();
+    const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
+    const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
+    const visitor = await context.newPage();
+    const packetResponse = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
+    await visitor.goto(site);
+    expect((await packetResponse).status()).toBe(202);
+    await page.bringToFront();
+    await page.getByText('✓ Connected.').waitFor();
+    await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
+  },
+);
 
 /** Starts a server for a page on its own origin. @returns the address of the page */
 async function startSite(html: string): Promise<string> {

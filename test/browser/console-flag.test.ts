@@ -54,7 +54,7 @@ async function act(page: Page, name: string): Promise<void> {
 
 const chart = (page: Page) => page.getByRole('application', { name: 'Checks by variant' });
 
-/** Returns the length of the fixed range in the address, hours; `undefined` for a relative range. */
+/** Returns the length of the fixed range in the address, in hours; `undefined` for a relative range. */
 function zoomedHours(page: Page): number | undefined {
   const { searchParams } = new URL(page.url());
   const from = searchParams.get('from');
@@ -166,28 +166,31 @@ describe('actions on a flag', () => {
   test.each([
     ['Discard my changes', 'Theirs'],
     ['Save my changes', 'Mine'],
-  ])('the choice "%s" saves %s if someone else has changed the description of a flag', async (choice, left) => {
-    const name = `contested: ${left}`;
-    const { page } = await openFresh(name, inSettings);
-    const path = `/api/v2/applications/${sender.application}/features/${encodeURIComponent(name)}`;
-    await page.getByRole('button', { name: 'Edit description' }).click();
-    const description = page.getByRole('textbox', { name: 'Description' });
-    await description.fill('Mine');
-    await console.manage('PATCH', path, 200, { description: 'Theirs', archived: true });
-    await page.getByRole('button', { name: /^Save description/ }).click();
-    const dialog = page.getByRole('dialog', { name: 'Someone else changed this while you edited it' });
-    await dialog.waitFor();
-    expect((await dialog.getByRole('row').allInnerTexts()).slice(1)).toEqual([
-      'Description\tdefault\tTheirs\tMine',
-      'Archived\toff\ton\tunchanged',
-    ]);
-    await dialog.getByRole('button', { name: choice }).click();
-    await dialog.waitFor({ state: 'detached' });
-    const saved = () => console.manage('GET', path, 200);
-    await expect.poll(saved).toMatchObject({ description: left, archived: true });
-    await description.waitFor({ state: 'detached' });
-    await page.getByRole('region', { name: 'Description' }).getByText(left).waitFor();
-  });
+  ])(
+    'the choice "%s" keeps the description "%s" after another user has changed the description of a flag',
+    async (choice, left) => {
+      const name = `contested: ${left}`;
+      const { page } = await openFresh(name, inSettings);
+      const path = `/api/v2/applications/${sender.application}/features/${encodeURIComponent(name)}`;
+      await page.getByRole('button', { name: 'Edit description' }).click();
+      const description = page.getByRole('textbox', { name: 'Description' });
+      await description.fill('Mine');
+      await console.manage('PATCH', path, 200, { description: 'Theirs', archived: true });
+      await page.getByRole('button', { name: /^Save description/ }).click();
+      const dialog = page.getByRole('dialog', { name: 'Someone else changed this while you edited it' });
+      await dialog.waitFor();
+      expect((await dialog.getByRole('row').allInnerTexts()).slice(1)).toEqual([
+        'Description\tdefault\tTheirs\tMine',
+        'Archived\toff\ton\tunchanged',
+      ]);
+      await dialog.getByRole('button', { name: choice }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const saved = () => console.manage('GET', path, 200);
+      await expect.poll(saved).toMatchObject({ description: left, archived: true });
+      await description.waitFor({ state: 'detached' });
+      await page.getByRole('region', { name: 'Description' }).getByText(left).waitFor();
+    },
+  );
 
   test('saving a flag keeps a setting that someone else has changed', async () => {
     const { page } = await openFresh('shared', inSettings);

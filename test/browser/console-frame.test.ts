@@ -90,7 +90,7 @@ test('keyboard shortcuts switch pages, and a dialog lists the shortcuts', async 
   await expect.poll(() => page.title()).toMatch(/Production · Shop · flagmeter$/);
 });
 
-test('the settings and the audit log link back to the environment that was shown last', async () => {
+test('the settings and the audit log link back to the most recently shown environment', async () => {
   const { page } = await console.visit(`/apps/${shop}/Staging/people`);
   await page.getByRole('heading', { name: 'People' }).waitFor();
   for (const path of ['/settings/team', `/settings/application?app=${shop}`, '/audit']) {

@@ -101,7 +101,7 @@ describe('the search', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the keyboard finds keys, settings, docs and actions in the search, and their number is announced', async () => {
+  test('the search finds keys, settings, docs and actions by keyboard, and announces the number of results', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/flags`);
     await page.getByRole('button', { name: /^Search/ }).click();
     const field = page.getByRole('combobox', searchField);

@@ -23,7 +23,7 @@ let console: Console;
 let shop: Sender;
 let wide: Sender;
 
-/** Fills in three weeks of two flags: one with a single variant, one whose name looks like a formula. */
+/** Fills in three weeks of a flag with a single variant, and of a flag whose name looks like a formula. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
   await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name: 'checkout' });
@@ -86,7 +86,7 @@ describe('the figures of the overview', () => {
     });
   });
 
-  test('a click on a figure selects the chart, and the address keeps the choice', async () => {
+  test('a click on a figure of the overview shows the chart of the figure, and the address keeps the choice', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await page.getByRole('application', { name: 'Checks per hour' }).waitFor();
     await tile(page, 'People').click();
@@ -182,7 +182,7 @@ describe('the flags of the overview', () => {
 });
 
 describe('downloads and links', () => {
-  test('the CSV file of the overview contains all rows, but no formulas', async () => {
+  test('the CSV file of the overview contains all rows, and no text that a spreadsheet treats as a formula', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     await page.getByRole('button', { name: 'Export: Flags' }).click();

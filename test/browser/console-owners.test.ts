@@ -39,7 +39,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Runs a command with an API key that has a scope. */
+/** Runs a command with an API key that has the given scope. */
 async function asKey(scope: 'read' | 'write', ...args: readonly string[]) {
   const { credentials } = console;
   const key = (await console.manage('POST', `/api/v2/teams/${credentials.teamId}/api-keys`, 201, {

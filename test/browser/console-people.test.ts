@@ -77,7 +77,7 @@ test('the people page shows the reason of a failure, and keeps the input', async
   await page.getByText('No records of').waitFor();
 });
 
-test.each(['ann', '..', '<b>bold</b>'])('the people page reports that there are no records of %j', async (identity) => {
+test.each(['ann', '..', '<b>bold</b>'])('the people page reports that no records exist for %j', async (identity) => {
   const { page } = await console_.visit(people());
   await show(page, identity);
   await page.getByText(identity === '..' ? 'They can be removed' : 'No records of').waitFor();

@@ -71,7 +71,7 @@ test("calendar ranges consist of days in the reader's time zone, and are compare
   expect(page.url()).toMatch(/range=this-week&compare=none$/);
 });
 
-test('a day of the time zone is chosen by its date, with the mouse or the keyboard', async () => {
+test('the range dialog selects a day in the time zone of the reader, with the mouse or the keyboard', async () => {
   const { page } = await console_.visit(address('?range=1h'), inBerlin);
   const picker = page.getByRole('button', { name: 'Range: 1 hour' });
   await picker.focus();
@@ -123,7 +123,7 @@ test('a time zone is chosen for one page or for the user, and the focus returns 
   await page.getByRole('button', { name: 'Times in Europe/Berlin' }).waitFor();
 });
 
-test('days are UTC days if the days of the time zone begin within a UTC hour, and the page explains this', async () => {
+test('the overview uses UTC days if days of the time zone begin within a UTC hour, and explains this', async () => {
   const { page } = await console_.visit(address('?range=30d&tz=Asia/Kolkata'), inBerlin);
   await page.getByText('Days are UTC days: days of this time zone').waitFor();
 });

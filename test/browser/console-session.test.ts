@@ -51,7 +51,7 @@ test('signing in leads to the requested address, and no page contains a token', 
   expect(seen).not.toMatch(/eyJ|fm_refresh/);
 });
 
-test('a redirect to the sign-in keeps the range in the address', async () => {
+test('a redirect to the sign-in page preserves the time range in the address', async () => {
   const { page } = await console.visit(start.replace('/flags', '?range=30d&search=check'), { ownSession: true });
   await page.waitForURL(({ pathname }) => pathname === start);
   const { searchParams } = new URL(page.url());
@@ -115,7 +115,7 @@ test('pages whose session has ended continue after a sign-in in another tab', as
   if (!popup.isClosed()) await popup.getByRole('heading', { name: 'You are signed in' }).waitFor();
 });
 
-test('a change that finds its session ended is made after the user has signed in again', async () => {
+test('a change that is made after the session has ended is repeated after the user signs in again', async () => {
   const { page, context, tab } = await console.visit('/settings/applications', { ownSession: true });
   await page.getByRole('button', { name: 'Create application' }).click();
   const form = page.getByRole('dialog', { name: /application/ });
@@ -205,7 +205,7 @@ test('an auth host on another site can sign users in', async () => {
   await own.close();
 });
 
-/** The script that requests a path as a page of the console does, and returns the status. */
+/** Script that requests a path as a page of the console does, and returns the status. */
 function statusScript(path: string): string {
   return `fetch('${path}', { headers: { 'flagmeter-console': '1' } }).then((response) => response.status)`;
 }

@@ -77,7 +77,7 @@ test('an API key works until it is deleted, and its secret is shown only once', 
   await expect(grant()).rejects.toThrow('401');
 });
 
-test('an API key for reading an application expires at the chosen time, in light and dark mode', async () => {
+test('the API keys page creates a key that can read only one application and expires at the chosen time', async () => {
   const name = 'Billing reader';
   const path = `/api/v2/teams/${console.credentials.teamId}/api-keys`;
   await console.manage('POST', '/api/v2/applications', 201, { name });

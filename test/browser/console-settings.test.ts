@@ -191,7 +191,7 @@ describe('a conflict with another change', () => {
   test.each([
     ['Discard my changes', 'Theirs'],
     ['Save my changes', 'Mine'],
-  ])('the choice "%s" saves %s if someone else has changed the same setting', async (choice, left) => {
+  ])('the choice "%s" keeps the value "%s" after another user has changed the same setting', async (choice, left) => {
     const { page, path } = await open('Contested');
     const toggle = page.getByLabel('Accept client-generated identities for metrics');
     await console.manage('PATCH', path, 200, { name: 'Theirs', acceptClientIdentities: true });

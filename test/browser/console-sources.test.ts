@@ -20,7 +20,7 @@ const { test } = needing('chromium-headless-shell');
 
 const run = promisify(execFile);
 
-/** Programs whose SDKs read the settings of their exporters from the environment. */
+/** Programs whose SDKs read the exporter settings from environment variables. */
 const logsSdk = `import { logs } from '@opentelemetry/api-logs';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
@@ -142,7 +142,7 @@ async function readLines(page: Page, name: string): Promise<string> {
 const counted = (page: Page) => page.getByRole('list', { name: 'Counted flags' }).textContent();
 
 needing('chromium-headless-shell', openFeatureSdks).test(
-  'the code that the Connect page shows for OpenFeature counts on a server and on a web page',
+  'the code that the Connect page shows for OpenFeature counts checks on a server and on a web page',
   async () => {
     const { page, context } = await connect('openfeature');
     await page.getByRole('button', { name: 'Create Backend key' }).click();
@@ -180,7 +180,7 @@ const runWith = (variables: string, path: string) =>
 const sourcesModules = { why: skippedWorkspaces.get('test/sources') };
 
 needing('chromium-headless-shell', sourcesModules).test(
-  'the settings that the Connect page shows for OpenTelemetry send events and sums, which are counted',
+  'a program with the OpenTelemetry settings of the Connect page sends events and sums that are counted',
   async () => {
     const { page } = await connect('opentelemetry');
     const wrong = { method: 'POST', headers: headers('fm_be_wrong'), body: '{}' };

@@ -98,7 +98,7 @@ describe('the verdict', () => {
 });
 
 describe('a source that reports checks only', () => {
-  test('the API names a source that reports checks only, and this source changes no verdict', async () => {
+  test('the API names a source that reports only checks, and this source changes no verdict', async () => {
     const below = `/api/v2/applications/${billing.application}`;
     const overview = (await console.manage('GET', `${below}/overview?environment=Production`, 200)) as Overview;
     expect(overview).toMatchObject({
@@ -123,7 +123,7 @@ describe('a source that reports checks only', () => {
     expect(other).toMatchObject({ checksOnly: [] });
   });
 
-  test('the console names a source that reports checks only, instead of showing counts of 0', async () => {
+  test('the console names a source that reports only checks, instead of showing counts of 0', async () => {
     const { page } = await console.visit(featuresAddress(billing));
     const tiles = page.getByRole('group', { name: 'What the chart shows' });
     const used = tiles.getByRole('button', { name: /^Used/ });

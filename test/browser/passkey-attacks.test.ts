@@ -93,7 +93,7 @@ async function withPasskey(): Promise<{ page: Page; device: Device }> {
   return { page, device };
 }
 
-/** Clicks the passkey button. Touches are off until then, because browsers would use a passkey by themselves. */
+/** Clicks the passkey button. Touches are off before the click, because the browser would use a passkey without it. */
 async function enter(page: Page, { session, authenticatorId }: Device): Promise<void> {
   const touch = (enabled: boolean) =>
     session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
@@ -163,7 +163,7 @@ describe('the sign-in page', () => {
     await thief.getByRole('alert').getByText('a copy of it might be in use').waitFor();
   });
 
-  test('the sign-in page rejects a device that did not verify its user because a script changed the page', async () => {
+  test('the sign-in page rejects an unverified passkey after a script on the page disabled user verification', async () => {
     const { page, device } = await withPasskey();
     await page.addInitScript(`
       const { get } = CredentialsContainer.prototype;
@@ -209,7 +209,7 @@ describe('the sign-in page', () => {
 });
 
 describe('an evil site', () => {
-  /** Returns the response that an attacker's page gets from a passkey to the challenge of the attacker's browser. */
+  /** Returns the response of a passkey, on an attacker's page, to the challenge that the attacker's browser got. */
   async function relay(host: string) {
     const { device } = await withPasskey();
     const attacker = new TestBrowser(shop.service.http, '127.0.0.1');

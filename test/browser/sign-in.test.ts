@@ -159,7 +159,7 @@ test.each(['light', 'dark'] as const)('the texts of the sign-in page are readabl
   expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
 });
 
-test('the sign-in page works with the keyboard alone, and shows which element has the focus', async () => {
+test('the sign-in page works with only the keyboard, and shows which element has the focus', async () => {
   const { page, callback } = await visit();
   const order: string[] = [];
   for (let stop = 0; stop < 4; stop++) {
@@ -215,7 +215,7 @@ describe('another site', () => {
        <input name="form" value="${'0'.repeat(64)}"><button>Win a prize</button></form>`,
     );
     onTestFinished(() => callback.close());
-    // The browser considers another host name another site.
+    // The browser treats another host name as another site.
     await page.goto(callback.redirectUri.replace('127.0.0.1', 'localhost').replace('/callback', '/prize'));
     await page.getByRole('button').click();
     await page.getByText('The form was sent by another site').waitFor();

@@ -57,7 +57,7 @@ async function readRoles(login: string): Promise<unknown> {
   return items.find(({ email }) => email === `${login}@corp.example`)?.teamRoles;
 }
 
-test('a user signs in with a provider, gets a role from their groups, and signs out of both', async () => {
+test('a user signs in with a provider, gets a role from their groups, and signs out of service and provider', async () => {
   provider.groups.set('grace', ['flag-admins']);
   const { page } = await console.visit('/', { signedIn: false, expected });
   await page.getByRole('link', { name: 'Sign in with Corp' }).waitFor();
@@ -75,7 +75,7 @@ test('a user signs in with a provider, gets a role from their groups, and signs 
   expect(await readRoles('grace')).toEqual({ [team]: 'User' });
 });
 
-test('an invited user links an account at the provider, and the page You lists this account', async () => {
+test('an invited user links an account at the provider, and the page "You" lists this account', async () => {
   const guest = { name: 'Guest', email: 'guest@example.com' };
   const made = (await console.manage('POST', '/api/v2/users', 201, guest)) as { invitation: { url: string } };
   const options = { signedIn: false, expected, colorScheme: 'dark' } as const;

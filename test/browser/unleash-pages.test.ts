@@ -86,7 +86,7 @@ describe("Unleash's SDK for pages", () => {
   const countsBecome = (environment: string, expected: object) =>
     vi.waitFor(async () => expect(await readCounts(owner, environment)).toEqual(expected));
 
-  /** Returns the counts after the given number of checks of each flag. */
+  /** Returns the expected counts after each flag was checked the given number of times. */
   const expectedCounts = (checkout: number, search = checkout, banner = checkout) => ({
     checkout: [['enabled', checkout, 0]],
     search: [['disabled', search, 0]],
@@ -112,7 +112,7 @@ describe("Unleash's SDK for pages", () => {
         await page.evaluate(`check(${products})`);
         await vi.waitFor(() => expect(answered().length).toBeGreaterThan(before));
       }
-      // A component checks its flags during each rendering, and once more after the last one.
+      // A component checks its flags during each rendering, and once more after the last rendering.
       const sum = (read: (toggles: Toggles) => number) =>
         answered().reduce((total, { toggles }) => total + read(toggles), 0);
       await vi.waitFor(async () => {
@@ -159,7 +159,7 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('the report that the Unleash SDK sends when its page is hidden is counted', async () => {
+    test('flagmeter counts the report that the Unleash SDK sends when its page is hidden', async () => {
       const { page, environment } = await open({ metricsInterval: 3600 });
       await page.evaluate(`(() => {
       check(100);

@@ -11,7 +11,7 @@ import { runService } from './running-service.ts';
 
 const running = runService();
 
-/** A machine without a browser. Test actions, such as a sign-in, run during its nth wait. */
+/** A machine without a browser. Tests set actions, such as a sign-in, that run during its nth wait. */
 interface Machine {
   readonly context: TestContext;
   /** Durations of the waits so far, in seconds. */

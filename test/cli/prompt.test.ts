@@ -20,7 +20,7 @@ describe('ask', () => {
     ['yes\n', 'yes'],
     ['yes\r\nmore', 'yes'],
     ['\n', ''],
-  ])('ask returns for the input %j the line %j', async (text, answer) => {
+  ])('ask reads the input %j as the line %j', async (text, answer) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.ask('Sure? ');
     typed.write(text);

@@ -174,7 +174,7 @@ describe('secrets of commands', () => {
 });
 
 describe('an item named by a command', () => {
-  it('a command finds an item first by id and then by name, and refuses a name of two items', async () => {
+  it('a command finds an item first by id and then by name, and refuses a name that two items share', async () => {
     const id = await createApplication(running.service.http, admin.access, { name: admin.application });
     expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');

@@ -23,7 +23,7 @@ describe('show', () => {
     expect((await run(`${command} ${called}`)).out).toMatch(/^ {2}[A-Z]\w+ +\S/);
   });
 
-  it('show finds an item without a path of its own in the list', async () => {
+  it('show searches the list for an item if the API has no path for the item', async () => {
     await run(`keys create Mobile --app ${admin.application} --name phone`);
     const { id, type } = await json(`keys show phone --app ${admin.application}`);
     expect(type).toBe('Mobile');
@@ -149,7 +149,7 @@ describe('delete --json', () => {
 });
 
 describe('a log', () => {
-  it('audit without a second word lists the entries, the latest first', async () => {
+  it('audit without a subcommand lists the entries, beginning with the latest entry', async () => {
     const name = fresh();
     await run(`apps update ${admin.application} --name ${name}`);
     const { out } = await run('audit --action application --from 1h --limit 1');

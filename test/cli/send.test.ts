@@ -58,7 +58,7 @@ describe('send', () => {
     expect(seen).toEqual(['/x?secret']);
   });
 
-  it('send fails if no server listens at the address, and its error contains nothing of the request', async () => {
+  it('send fails if no server listens at the address, and its error contains no part of the request', async () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,

@@ -46,13 +46,16 @@ describe('half of an API key in the environment', () => {
   it.each([
     [id, secret],
     [secret, id],
-  ])('%s alone is an error, and commands do not fall back to the last login', async (set, missing) => {
-    const before = await signedIn();
-    const context = { ...before, env: { ...before.env, [set]: 'x' } };
-    expect(() => openAccess(context, running.url)).toThrow(
-      new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`),
-    );
-  });
+  ])(
+    '%s without the other half of an API key is an error, and commands do not use the last login instead',
+    async (set, missing) => {
+      const before = await signedIn();
+      const context = { ...before, env: { ...before.env, [set]: 'x' } };
+      expect(() => openAccess(context, running.url)).toThrow(
+        new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`),
+      );
+    },
+  );
 
   it('login with half an API key does not start a sign-in by browser', async () => {
     const context = testContext({ env: { [secret]: 'x' } });

@@ -32,7 +32,7 @@ describe('makeTable', () => {
     expect(recordText([['Name', odd]])).toBe('  Name  a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
   });
 
-  it('recordText aligns the values of an item behind their labels', () => {
+  it('recordText aligns the values of an item in a column after their labels', () => {
     const fields = [
       ['Id', 'x'],
       ['Client secret', 'y'],
@@ -70,7 +70,7 @@ describe('a table on a terminal', () => {
     expect(at(5).leftOut).toEqual(['NAME', 'COUNT', 'TEXT', 'LAST']);
   });
 
-  it('a table aligns numbers right', () => {
+  it('a table aligns numbers to the right', () => {
     expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { bold: false, width: 80 }).text).toBe(
       'COUNT\n    7\n12345\n',
     );

@@ -7,7 +7,7 @@ import { administrator } from './administrator.ts';
 
 const { run } = administrator('--webhook-allow-private');
 
-it('webhooks are created, tested, rotated and redelivered', async () => {
+it('commands create, test and disable webhooks, rotate a secret, and redeliver an event', async () => {
   const receiver = await openReceiver();
   const url = `http://127.0.0.1:${receiver.port}/`;
   const made = await run(`webhooks create Chat --endpoint ${url} --event key.leaked --event flag.stale --json`);
@@ -37,7 +37,7 @@ it('webhooks are created, tested, rotated and redelivered', async () => {
   expect((await run('webhooks list --json')).out).toContain('"items":[]');
 });
 
-/** Does not advance the clock, so that a command waits for the receiver even on a busy machine. */
+/** Leaves the clock unchanged, so a command waits for the receiver even on a busy machine. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it('commands create, test and change a webhook in another format, and show its requests', async () => {

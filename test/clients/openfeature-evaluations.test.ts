@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { countEvaluations } from '../../clients/openfeature/src/evaluations.ts';
 
-/** Returns the hook and the tracking handler, and the calls with which they count. */
+/** Returns the hook, the tracking handler, and the calls that they make. */
 function counting() {
   const counted: unknown[][] = [];
   const evaluations = countEvaluations({

@@ -26,7 +26,7 @@ const firstBitsOf = (targetingKey: string) =>
 const keys = () => host.received.map(({ headers }) => headers['idempotency-key']);
 
 describe('the server sender', () => {
-  it('reports its counts by feature and variant', async () => {
+  it('reports counts by feature and variant', async () => {
     const meter = open({ instanceName: 'web-1' });
     for (let each = 0; each < 3; each += 1) meter.checked('checkout', 'on');
     meter.checked('checkout', 'off');

@@ -75,7 +75,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('admin reset-password allows a sign-in immediately, even after many failed ones', async () => {
+  test('admin reset-password allows a sign-in immediately, even after many failed sign-ins', async () => {
     const { data, store } = stored();
     let service = await start(data, store);
     for (let i = 0; i < 7; i += 1) expect(await signsIn(service, store, `wrong password ${i}`)).toBe(false);

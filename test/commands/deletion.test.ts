@@ -56,7 +56,7 @@ async function readAccounts(data: string) {
   return { application: application!, deletions, declared };
 }
 
-test('a restart completes the removal of deleted applications and environments, and keeps the others', async () => {
+test('a restart completes the removal of deleted applications and environments, and keeps all others', async () => {
   const people = await openPeople({ args: ['--workers', '2'] });
   const other = await attachPeople(people.service, people.clock);
   for (const each of [people, other]) await fill(each);

@@ -56,7 +56,7 @@ test('DiskWatch reports two directories on one file system as one disk', async (
   expect(watch.now().map(({ directory }) => directory)).toEqual(['data']);
 });
 
-test('the warning about a disk that is almost full does not contain its path', async () => {
+test('the warning about a disk that is almost full does not contain the path of a directory', async () => {
   const { watch } = open({ data: { device: 1, free: 0 }, backups: { device: 2, free: 0 } });
   await watch.look();
   expect(watch.warnings).toContain('the disk of the backup directory has less than 10 % or 1 GiB left');

@@ -7,7 +7,7 @@ const documents = ['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2
 const others = ['/', '/settings', '/snippet.js', '/healthz', '/readyz', '/metrics', '/nowhere', '//', '/%zz'];
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-test('responses of every route and method have the header nosniff, and public ones have HSTS', async () => {
+test('every response has the header nosniff, and every response of a public listener has HSTS', async () => {
   const ops = `127.0.0.1:${await freePort()}`;
   const url = 'https://flags.example.com';
   const urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];

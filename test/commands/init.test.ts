@@ -113,7 +113,7 @@ describe('flagmeter init', () => {
   it.each([
     ['no file has that name', {}],
     ['the file is too short', { 'hunter2-hunter2': 'short' }],
-  ])('the error does not repeat a password that was given in place of its file: %s', async (_, files) => {
+  ])('the error does not repeat a password that was given in place of a file name: %s', async (_, files) => {
     const attempt = run(['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'], files);
     await expect(attempt).rejects.toThrow('--admin-password-file');
     await expect(attempt).rejects.not.toThrow('hunter2');

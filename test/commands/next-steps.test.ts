@@ -13,7 +13,7 @@ describe('nextSteps', () => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 
-  it('nextSteps begins with the address to open, and its commands contain an address that is not the default', () => {
+  it('nextSteps begins with the address to open, and its commands contain this address unless it is the default', () => {
     const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
     expect(text.trimStart().split('\n', 1)[0]).toBe('flagmeter is running. Open https://flags.example.com/');
     expect(text).toContain('login --url https://flags.example.com\n');

@@ -197,7 +197,7 @@ describe('a request id', () => {
     await service.stop();
   });
 
-  test('the service accepts a valid request id from a proxy, and sends none for an accepted packet', async () => {
+  test('the service accepts a valid request id from a proxy, and sends no request id for an accepted packet', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
       (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');

@@ -129,7 +129,7 @@ it('postgres migrate reports that no change is necessary', async () => {
 describe('flagmeter postgres forget-node', () => {
   beforeEach(() => init());
 
-  it('postgres forget-node reports the unshipped data, after which reports no longer wait for the node', async () => {
+  it('postgres forget-node prints the unshipped data, and usage reports no longer wait for the node', async () => {
     await node({ name: 'lost', silent: 601, spool: 2048 });
     const { out, err } = await run('forget-node', 'lost', '--yes');
     expect(out).toBe('Node lost is forgotten.\n');
@@ -164,7 +164,7 @@ describe('flagmeter postgres forget-node', () => {
     expect((await status()).streams.open).toHaveLength(2);
   });
 
-  it('postgres forget-node for a running node closes only the streams of its other processes', async () => {
+  it('postgres forget-node for a running node closes only the streams of other processes of the node', async () => {
     await node({ name: 'alive', spool: 2048 });
     await query(`INSERT INTO fm_stream (stream, directory, seq, through) VALUES ('other', 'directory-alive', 1, 0)`);
     expect((await status()).warnings).toContainEqual(

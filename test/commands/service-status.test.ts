@@ -92,7 +92,7 @@ test('the service status reports why the service accepts nothing', () => {
   expect(status.now()).toMatchObject({ ready: false, reason: 'the store does not accept data; see the log' });
 });
 
-test('the service status contains average rates of up to ten minutes', () => {
+test('the service status contains average rates for at most the last ten minutes', () => {
   const { clock, status, take, pass, ledger } = openCounters();
   expect(status.now().recent).toMatchObject({ width: 5, accepted: [], refused: [] });
   for (let second = 0; second < 10; second += 1) {

@@ -56,7 +56,7 @@ test('a service that is not ready reports liveness, and responds with 503 to eve
 });
 
 test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
-  'a page can read a refusal of %s with status 503 before the service is ready',
+  'a web page can read the 503 response of %s before the service is ready',
   async (path) => {
     const config = createConfig('--metrics-path-prefix', '/t');
     const bound = await bindListeners({ config, engine, clock: systemClock, log });

@@ -15,7 +15,7 @@ function item(time: string, text: string, more: Partial<ActivityItem> = {}): Act
 describe('the markers of a chart', () => {
   const getHref = ({ id }: ActivityItem) => `/${id}`;
 
-  it('the markers of a chart name the flag of each event, except in the chart of one flag', () => {
+  it('the markers of a chart name the flag of each event, unless the chart shows only one flag', () => {
     const items = [
       item(at(5), 'Archived', { feature: 'checkout' }),
       item(at(3), 'shop 4 first seen', { kind: 'sender_released' }),
@@ -28,7 +28,7 @@ describe('the markers of a chart', () => {
     ]);
   });
 
-  it('a chart shows markers of the latest items only', () => {
+  it('a chart shows markers only for the latest items', () => {
     const items = [item(at(3), 'a'), item(at(5), 'c'), item(at(4), 'b')];
     expect(createMarkers(items, undefined, 2, getHref).map(({ label }) => label)).toEqual(['b', 'c']);
   });
@@ -48,7 +48,7 @@ describe('the markers of a chart', () => {
     expect(markersText(buckets, [])).toBe('');
   });
 
-  it('markers that are close to each other share one line, which shows their number', () => {
+  it('neighbouring chart markers share one line, which shows the number of these markers', () => {
     expect(groupPositions([10, 12, 23, 40], 14)).toEqual([
       { x: 10, count: 3 },
       { x: 40, count: 1 },

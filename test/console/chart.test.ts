@@ -34,14 +34,14 @@ const series: ChartSeries[] = [
 ];
 
 describe('the drawing of a chart', () => {
-  it('a line chart draws the figures of each series unchanged', () => {
+  it('a line chart draws the values of each series unchanged', () => {
     expect(createDrawing(buckets, series, 'lines').heights).toEqual([
       [1, 2, 3, 1200],
       [5, 0, 7, 1],
     ]);
   });
 
-  it('a stacked chart draws each series above the previous ones', () => {
+  it('a stacked chart draws each series above the previous series', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }), (rows) => {
         const given = rows.map((values, index) => ({ label: `${index}`, values, tone: getSeriesTone(index) }));
@@ -64,7 +64,7 @@ describe('the drawing of a chart', () => {
     ]);
   });
 
-  it('a chart draws a point for each bucket, even if a figure is missing', () => {
+  it('a chart draws a point for each bucket, even if a series has no value for the bucket', () => {
     const { xs, heights } = createDrawing(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
     expect(xs).toEqual([0, 1, 2, 3].map((index) => noon + index * hour));
     expect(heights).toEqual([[7, 0, 0, 0]]);
@@ -79,7 +79,7 @@ describe('the drawing of a chart', () => {
     expect(createDrawing(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
-  it('the drawing of a chart equals another one only if nothing has changed', () => {
+  it('sameDrawing returns true only if the buckets, the series and the incomplete part are equal', () => {
     const drawing = createDrawing(buckets, series, 'lines', 3);
     const changed = series.map((each) => ({ ...each, values: each.values.with(2, 99) }));
     expect(sameDrawing(drawing, createDrawing({ ...buckets }, [...series], 'lines', 3))).toBe(true);
@@ -105,7 +105,7 @@ describe('the axis of the figures', () => {
     expect(ticksFor(values)).toEqual(ticks);
   });
 
-  it('the axis of a chart ends at or above the highest figure, with few lines at whole distances', () => {
+  it('computeTicks returns at most six ticks that cover all values, and whole ticks for whole values', () => {
     const figures = fc.oneof(fc.nat(2e9), fc.double({ min: 1e-3, max: 1e12, noNaN: true }));
     fc.assert(
       fc.property(fc.array(figures, { minLength: 1, maxLength: 4 }), (values) => {
@@ -177,7 +177,7 @@ describe('the cursor of a chart', () => {
 });
 
 describe('the zoom of a chart', () => {
-  it('bucketSpan lasts from the start of the first bucket to the end of the last bucket', () => {
+  it('bucketSpan returns the time from the start of the first bucket to the end of the last bucket', () => {
     expect(bucketSpan(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
   });
 
@@ -260,7 +260,7 @@ describe('the announcement of a chart', () => {
     format: (value) => value.toLocaleString('en-GB'),
   };
 
-  it('the announcement of a bucket contains its time, its figures and its markers', () => {
+  it('the announcement of a bucket contains its time, its values and its markers', () => {
     expect(spoken(of, 1, 1)).toBe('13:00: on 2, off 0. New variant: off.');
   });
 
@@ -274,7 +274,7 @@ describe('the announcement of a chart', () => {
   });
 });
 
-it('the announcement finds buckets that are days by the starts of the days', () => {
+it('bucketStart and bucketAt use the start times of buckets that are days', () => {
   const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)].map(
     (at) => at / 1000,
   );

@@ -28,7 +28,7 @@ describe('CSV', () => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });
 
-  test('toCsv writes a line of titles, and then a line for each row', () => {
+  test('toCsv writes a header line, and then a line for each row', () => {
     expect(
       toCsv(
         ['flag', 'checks'],

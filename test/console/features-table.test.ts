@@ -10,7 +10,7 @@ describe('the trend of a flag', () => {
   const hours6 = { start: 0, width: 21_600, length: 28 };
   const week = { spark: hours6, at: '1970-01-08T12:00:00Z', to: '1970-01-08T00:00:00Z' };
 
-  test('the trend over a week consists of sums of 24 hours, so that a daily cycle becomes a flat line', () => {
+  test('the trend over a week plots 24-hour sums, so that a daily cycle becomes a flat line', () => {
     const spark = Array.from({ length: 28 }, (_, index) => [0, 10, 50, 20][index % 4]!);
     const { values, unfinished, text } = trendLine(spark, week);
     expect(values).toEqual(new Array(25).fill(80));
@@ -18,13 +18,13 @@ describe('the trend of a flag', () => {
     expect(text).toMatch(/^Checks: sum of the preceding 24 hours, every 6 h/);
   });
 
-  test('the trend of a flag omits the incomplete sum', () => {
+  test('the trend of a flag omits a sum that includes an incomplete bucket', () => {
     const spark = [...new Array(27).fill(20), 1];
     const { values } = trendLine(spark, { ...week, at: '1970-01-07T20:00:00Z' });
     expect(values).toEqual(new Array(24).fill(80));
   });
 
-  test('the trend of a flag consists of the counts themselves for one day, or if each point is a day', () => {
+  test('the trend of one day, or of buckets of a day, plots the counts without summing them', () => {
     const spark = [1, 2, 3, 4];
     const day = { spark: { start: 0, width: 3600, length: 4 }, at: '1970-01-01T03:30:00Z', to: '1970-01-01T04:00:00Z' };
     const text = 'Checks per hour, with the daily cycle';
@@ -37,7 +37,7 @@ describe('the trend of a flag', () => {
     expect(trendLine(spark, days)).toEqual({ values: spark, unfinished: false, text: 'Checks per day' });
   });
 
-  test('each point of a trend is the sum of the 24 hours before a complete point', () => {
+  test('each point of the trend over a week is the sum of the preceding 24 hours', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 30 }), (spark) => {
         const length = spark.length;
@@ -88,7 +88,7 @@ describe('a change of several flags', () => {
   });
 });
 
-test('a bulk change sets the owner of several flags, and its undo restores declared owners or CODEOWNERS', () => {
+test('a bulk change sets the owner of several flags, and undoing it restores declared owners or CODEOWNERS', () => {
   const row = (owners: object[], ownersFrom: string | null) => ({ owners, ownersFrom, tags: ['a'] }) as never;
   const me = { type: 'user', id: 'user_1' } as const;
   const { patch, undo } = ownerAction(me, 'Ada');
@@ -101,7 +101,7 @@ test('a bulk change sets the owner of several flags, and its undo restores decla
   ]);
 });
 
-test('the table of senders groups versions by program, and shows them for each environment', () => {
+test('the table of senders groups versions by program, and shows the versions for each environment', () => {
   const sender = (name: string, version: string | null, environment: string, day: number) => ({
     name,
     version,

@@ -42,7 +42,7 @@ describe('the heading of a verdict', () => {
     expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
   });
 
-  it('the heading of a flag in use states the rule of 30 days', () => {
+  it('the heading of a flag in use mentions the 30-day rule', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
     const used = createVerdict('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
     expect(formatHeading(used, notArchived, words).heading).toBe(
@@ -130,7 +130,7 @@ function createUsage(
 }
 
 describe('the series of a flag', () => {
-  it('each series of a flag contains a figure for each bucket', () => {
+  it('each series of a flag contains a value for each bucket', () => {
     const usage = createUsage({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
     expect(createBuckets(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
     expect(createSeries(usage, createBuckets(bounds), 'used')).toEqual([
@@ -140,7 +140,7 @@ describe('the series of a flag', () => {
     expect(createSeries(undefined, createBuckets(bounds), 'checks')).toEqual([]);
   });
 
-  it('the series of a flag count an earlier bucket in the first one, and omit later buckets', () => {
+  it('createSeries adds counts before the first bucket to that bucket, and omits counts after the last bucket', () => {
     const usage = createUsage({
       on: [
         [at(-3), 7, 0, 0],
@@ -166,7 +166,7 @@ describe('the series of a flag', () => {
     );
   });
 
-  it('the variants with most checks get tones in alphabetical order', () => {
+  it('the six variants with the most checks get tones in alphabetical order', () => {
     const usage = createUsage(
       Object.fromEntries([9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]])),
     );
@@ -182,7 +182,7 @@ describe('the series of a flag', () => {
 });
 
 describe('a split', () => {
-  it('the form for a split contains the declared variants and the seen variants', () => {
+  it('the form for a split lists the declared variants and the variants in received reports', () => {
     expect(splitVariants({ on: 1, gone: 1 }, ['on', 'off', 'off'])).toEqual(['gone', 'off', 'on']);
     expect(splitVariants(null, [])).toEqual([]);
   });

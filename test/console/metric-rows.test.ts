@@ -37,7 +37,7 @@ test('the metrics table has a row for each declared or measured metric, sorted b
   expect(rows.map(computeFigure)).toEqual([undefined, 2, 6]);
 });
 
-test('the metrics table has one row for a metric of a flag, with the sum of its variants', () => {
+test('the metrics table sums the variants of a flag metric in one row', () => {
   const of = { feature: 'checkout' };
   const [own, flag, ...more] = metricRows(
     [],

@@ -88,7 +88,7 @@ describe('a sparkline', () => {
     [[1, 1, 5, 2, 2, 100], true, 1],
     [[0, 0, 3, 3], false, undefined],
     [[], true, undefined],
-  ])('the trend of the values %j (last one incomplete: %s) is %s', (values, unfinished, trend) => {
+  ])('the trend of the values %j (last value incomplete: %s) is %s', (values, unfinished, trend) => {
     expect(computeTrend(values, unfinished)).toBe(trend);
   });
 });
@@ -154,7 +154,7 @@ describe('flags', () => {
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
   });
 
-  test('flags keep their order while the pointer is above one of them', () => {
+  test('flags keep their order while the pointer hovers over one of them', () => {
     const sorted = [row('new'), row('b'), row('a')];
     expect(holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature)).toEqual([
       'a',
@@ -200,7 +200,7 @@ describe('the chart', () => {
     ['checks', 'Checks', [4, 1]],
     ['users', 'People', [7, 3]],
     ['refused', 'Refused', [48, 12]],
-  ] as const)('the chart of %s shows their counts in each bucket', (figure, title, values) => {
+  ] as const)('the overview chart of %s shows one count for each bucket', (figure, title, values) => {
     const drawn = createChart(overview, figure, 'before');
     expect(drawn.title).toBe(title);
     expect(drawn.series.map((each) => each.values)).toEqual([values]);
@@ -219,14 +219,14 @@ describe('the chart', () => {
     expect(createChart(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
   });
 
-  test('the chart of refusals has hourly figures if the buckets are hours', () => {
+  test('the chart of refusals shows hourly counts if the buckets of the overview are hours', () => {
     const drawn = createChart({ ...overview, width: hour }, 'refused', 'before');
     expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
   });
 });
 
-test('users are not counted until the UTC day of their date has begun', () => {
-  // This is 06:30 on 24 November in Auckland.
+test('areUsersCounted returns false until the UTC day of the user count has begun', () => {
+  // 17:30 UTC is 06:30 on 24 November in Auckland.
   const today = (from: string) =>
     ({ at: '2026-11-23T17:30:00.000Z', users: { from, to: from, count: 0 } }) as unknown as Overview;
   expect(areUsersCounted(today('2026-11-24'))).toBe(false);

@@ -20,7 +20,7 @@ describe.each(files)('the rule in %s', (file) => {
     expect(rule).not.toMatch(/127\.0\.0\.1|With TLS|flags\.example\.com|(proxy_pass|reports) http:\/\/f/);
   });
 
-  test('the rule for a proxy consists only of lines of the example', () => {
+  test('the rule for a proxy contains only lines from the example configuration', () => {
     const lines = new Set(example(`unleash/${file}`).split('\n'));
     for (const line of createRule(file, 'http://127.0.0.1:8080').split('\n')) expect(lines).toContain(line);
   });

@@ -46,12 +46,12 @@ describe('an address', () => {
     { first: 2, last: 2 },
     { first: 2, last: 4 },
     { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
-  ] as const)('the address of the range %j contains the same range', (range) => {
+  ] as const)('the page address of the range %j is read as the same range', (range) => {
     const query = Object.entries(rangeQuery(range)).filter(([, value]) => value !== undefined);
     expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
   });
 
-  test('the address of a fixed range also contains the previous relative range', () => {
+  test('the query of a fixed range leaves the previous relative range in the page address', () => {
     expect(rangeQuery({ from: 0, to: 1 })).not.toHaveProperty('range');
   });
 });
@@ -98,7 +98,7 @@ describe('the buckets of a fixed range', () => {
 });
 
 describe('the ranges of the calendar', () => {
-  const sunday = '2026-11-01T23:30:00Z'; // Monday in Berlin, and Sunday in New York, where clocks changed.
+  const sunday = '2026-11-01T23:30:00Z'; // A time on Monday in Berlin, and on Sunday in New York, where clocks changed on that day.
   test.each([
     ['today', 'Europe/Berlin', '2026-11-01T23:00Z 2026-11-02T00:00Z hour'],
     ['today', 'America/New_York', '2026-11-01T04:00Z 2026-11-02T00:00Z hour'],
@@ -120,7 +120,7 @@ describe('the ranges of the calendar', () => {
     expect(bounds.zone).toBe(zone);
   });
 
-  test('calendar ranges consist of UTC days if hours are not kept, or if days begin within a UTC hour', () => {
+  test('calendar ranges use UTC days if hours are not retained, or if local days begin within a UTC hour', () => {
     const old = { first: Date.UTC(2026, 0, 5) / day, last: Date.UTC(2026, 0, 25) / day };
     expect(computeBounds(old, now, kept, 'Europe/Berlin')).toMatchObject({ zone: 'UTC', from: Date.UTC(2026, 0, 5) });
     expect(computeBounds({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });

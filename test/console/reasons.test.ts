@@ -24,7 +24,7 @@ const accepted = { outcome: 'accepted', status: 202, code: null } as const;
 const noted = { outcome: 'noted', status: 202, code: 'repeated' } as const;
 const other = { sender: { userAgent: 'shop/2', instance: null } } as const;
 
-test('a reason shows the sum of its senders, the most frequent sender first, and the latest example', () => {
+test('a reason shows its total count, its senders with the most frequent sender first, and the latest example', () => {
   const example = { origin: 'https://late.example' };
   const reasons = listReasons([
     entry({ count: 2, example: { origin: 'https://early.example' } }),
@@ -98,7 +98,7 @@ test('the senders are grouped by program, with counts by outcome and version', (
   ]);
 });
 
-test('grouping senders by program keeps all messages', () => {
+test('grouping senders by program preserves the total number of messages', () => {
   const outcome = fc.constantFrom(accepted, noted, {});
   const userAgent = fc.constantFrom('shop/1', 'shop/2.3.4', 'api/1', null, '__other__');
   const instance = fc.constantFrom('web-7', null);

@@ -6,7 +6,7 @@ import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 const berlin = (from: string, to: string) =>
   createBuckets({ from: Date.parse(from), to: Date.parse(to), step: 'day', zone: 'Europe/Berlin' });
 
-test('the planned share of a day is the share that applies most of the day, even east of UTC', () => {
+test('the planned share of a day is the share in effect for most of the day, even east of UTC', () => {
   const steps = [
     { at: '2026-11-13T00:00:00.000Z', split: { on: 10, off: 90 } },
     { at: '2026-11-15T00:00:00.000Z', split: { on: 50, off: 50 } },
@@ -15,7 +15,7 @@ test('the planned share of a day is the share that applies most of the day, even
   expect(plannedShares(steps, 'on', buckets)).toEqual([0, 10, 10, 50, 50]);
 });
 
-test('the actual share of a day is the share of its checks, even if clocks change on this day', () => {
+test('the actual share of a day is computed from the checks of that day, even if clocks change on it', () => {
   const buckets = berlin('2026-03-27T23:00:00Z', '2026-03-30T22:00:00Z');
   expect(buckets.starts).toHaveLength(3);
   const at = (index: number) => buckets.starts![index]!;

@@ -5,7 +5,7 @@ import { type Entry, findSimilar, mostShown, ranked, sentText, unique } from '..
 const entry = (title: string, more: Partial<Entry> = {}): Entry => ({ kind: 'page', title, ...more });
 
 describe('the entries of the search', () => {
-  test('search entries are sorted by rank and then by kind, with matches of hidden words last', () => {
+  test('search entries are sorted by rank and then by kind, and matches in hidden words come last', () => {
     const entries = [
       entry('Team', { kind: 'setting', words: 'webhooks' }),
       entry('Webhooks', { kind: 'docs', href: '/docs/webhooks' }),
@@ -27,7 +27,7 @@ describe('the entries of the search', () => {
     expect(findSimilar(entries, 'quite different')).toEqual([]);
   });
 
-  test('the search lists each address only once, and a limited number of entries', () => {
+  test('the search lists each address only once, and limits the number of entries', () => {
     const text = fc.constantFrom('a', 'ab', 'b-a', 'c');
     const entries = fc.array(fc.record({ kind: fc.constantFrom('page', 'feature'), title: text, href: text }));
     fc.assert(

@@ -20,7 +20,7 @@ beforeAll(async () => {
   access = await token(service.http, service.credentials);
 });
 
-/** Environment names that try to end a quoted text. */
+/** Environment names, one with characters that could end a quoted text. */
 const environments = ['Production', `it's "quoted" $(id) \`id\` \\ \${x} %s {{x}} """ <now> --> Büro 🙂`];
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
@@ -35,7 +35,7 @@ async function createSnippets(environment: string, keyType: KeyType = 'Backend')
   return { id, key, findCode };
 }
 
-/** Returns the counts of the flag in the snippets. */
+/** Returns the counts of the flag that the snippets report. */
 async function counted(id: string, environment: string): Promise<unknown> {
   const query = new URLSearchParams({ environment, feature: 'checkout' });
   const report = await manage(service.http, access, 'GET', `/api/v2/applications/${id}/usage?${query}`, 200);
@@ -66,7 +66,7 @@ describe.each(environments)('snippets for the environment %s', (environment) => 
   });
 
   test.each([
-    // The rules by which each language interprets a quoted text.
+    // Patterns and functions that read a quoted text as each language does.
     ['dotnet', /= """(.*)"""/, (text: string) => text],
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
@@ -132,7 +132,7 @@ describe('quoting', () => {
     );
   });
 
-  test('quoting a text for a snippet leaves no character that ends the text or is expanded', () => {
+  test('a text quoted for a snippet contains no character that ends the quotation or causes an expansion', () => {
     fc.assert(
       fc.property(text, (each) => {
         const inner = safeText(each).slice(1, -1);

@@ -107,7 +107,7 @@ test('the Connect page reports after 30 seconds that no packet has arrived', () 
   expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
 });
 
-test('the Connect page shows only unknown keys of the same kind of sender', () => {
+test('the Connect page ignores unknown keys in requests from another kind of sender', () => {
   const other = { ...unattributed(4), route: 'unleash' } as const;
   expect(seen(5, { unattributed: [other] }).kind).toBe('waiting');
 });

@@ -23,7 +23,7 @@ describe('the rendered rows', () => {
     );
   });
 
-  test('the rendered rows do not change when few rows are scrolled', () => {
+  test('scrolling by a few rows does not change the rendered rows', () => {
     const views = Array.from({ length: 20 }, (_, index) => computeView(-4000 - index, 800, 40, 2000));
     expect(new Set(views.map(({ first, end }) => `${first} ${end}`)).size).toBeLessThanOrEqual(2);
   });

@@ -26,7 +26,7 @@ test.each([
   ['Asia/Kolkata', '2026-11-23', '2026-11-22T18:30Z'],
   ['Pacific/Auckland', '2026-11-23', '2026-11-22T11:00Z'],
   ['UTC', '2026-11-23', '2026-11-23T00:00Z'],
-  // Clocks skip midnight, or repeat the hour before it.
+  // Days on which clocks skip midnight or repeat the hour before midnight.
   ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00Z'],
   ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00Z'],
   ['America/Havana', '2026-11-01', '2026-11-01T04:00Z'],
@@ -81,7 +81,7 @@ describe('the days of a zone', () => {
   });
 });
 
-test('days are summed from hours only if the hours are retained, and days begin at whole hours', () => {
+test('daysFromHours returns days only if their hours are retained and each day begins at a whole hour', () => {
   const from = Date.UTC(2026, 10, 1);
   const to = Date.UTC(2026, 10, 8);
   expect(daysFromHours('Europe/Berlin', from, to, 0)).toHaveLength(8);

@@ -7,10 +7,13 @@ import type { webhookEvents } from '../../src/contract/webhook-events.ts';
 
 /** Most of these tests fail only in `npm run lint`: `@ts-expect-error` is an error if the next line compiles. */
 
-test.each(Object.keys(refusals) as RefusalCode[])('a refusal with the code %s has the status of this code', (code) => {
-  const refusal = new Refusal(code, 'why', 3);
-  expect(refusal).toMatchObject({ code, status: refusals[code].status, message: 'why', retryAfter: 3 });
-});
+test.each(Object.keys(refusals) as RefusalCode[])(
+  'a refusal with the code %s has the HTTP status that is declared for this code',
+  (code) => {
+    const refusal = new Refusal(code, 'why', 3);
+    expect(refusal).toMatchObject({ code, status: refusals[code].status, message: 'why', retryAfter: 3 });
+  },
+);
 
 test('a refusal with an undeclared code does not compile', () => {
   // @ts-expect-error: the contract has no such code
@@ -29,7 +32,7 @@ test('an undeclared action of the audit log does not compile', () => {
   expectTypeOf<'team.painted'>().not.toExtend<AuditAction>();
 });
 
-test('a kind of audited thing without a text, or a missing webhook event, does not compile', () => {
+test('an incomplete list of audited kinds or of webhook events does not compile', () => {
   type IncompleteTexts<Texts, Key extends keyof Texts> = Omit<Texts, Key>;
   expectTypeOf<IncompleteTexts<typeof auditedThings, 'team'>>().not.toExtend<typeof auditedThings>();
   expectTypeOf<IncompleteTexts<typeof webhookEvents, 'flag.stale'>>().not.toExtend<typeof webhookEvents>();

@@ -16,7 +16,7 @@ const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));
 describe.each(healthKinds)('%s', (kind) => {
   const { event, alert, without } = healthRule(kind);
 
-  test('a health rule has an existing event and an alert with its condition, or the reason why not', () => {
+  test('a health rule has a webhook event and an alert, or gives the reason for omitting one', () => {
     if (event !== null) expect(webhookEvents).toHaveProperty([event]);
     if (alert !== null) expect([alert.name, alerts.get(alert.name)]).toEqual([alert.name, alert.expr]);
     expect(without ?? '').toMatch(event === null ? /No event/ : /^(?!.*No event)/);

@@ -17,7 +17,7 @@ test.each([
   expect(listChecksOnly(routes.map((route) => ({ route })))).toEqual(sources);
 });
 
-test('the explanation of unknown uses and views names each product', () => {
+test('the explanation of unknown uses and views names each product that does not report them', () => {
   expect(checksOnlyText(['Unleash'])).toBe('Unleash does not report used or viewed.');
   expect(checksOnlyText(['OpenTelemetry', 'Unleash'])).toBe('OpenTelemetry and Unleash do not report used or viewed.');
 });

@@ -24,7 +24,7 @@ describe('nearest', () => {
   });
 });
 
-it('nearestKnown returns the end of a message, or an empty text', () => {
+it('nearestKnown returns a suggestion to append to a message, or an empty text', () => {
   expect(nearestKnown('dat', ['data'], '--')).toBe('; the nearest known one is --data');
   expect(nearestKnown('zebra', ['data'], '--')).toBe('');
 });

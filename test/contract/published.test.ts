@@ -5,8 +5,8 @@ import { openapi as auth } from '../auth/conformance.ts';
 import { openapi as management } from '../management/support/openapi-document.ts';
 import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
-// The public interface after its last intended change. `npx vitest run --project unit test/contract/published.test.ts
-// -u` accepts the current interface.
+// Snapshots of the public interface after its last intended change. `npx vitest run --project unit
+// test/contract/published.test.ts -u` accepts the current interface.
 
 it.each([
   ['auth', auth],
@@ -23,7 +23,7 @@ it('the help text of every command equals the published text', async () => {
   await expect(texts.join('\n')).toMatchFileSnapshot('../fixtures/published/help.txt');
 });
 
-/** Returns one line for each operation, component and other member, so that a difference shows what has changed. */
+/** Returns one line for each operation, component and other member, so that a diff shows the changed members. */
 function listLines(document: object): string {
   const { paths, components, ...rest } = document as Record<string, object>;
   const lines = Object.entries({ ...rest, ...nested(paths), ...nested(components) });

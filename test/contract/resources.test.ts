@@ -22,7 +22,9 @@ function findSchema(content: Content | undefined): JsonSchema {
   return content?.['application/json']?.schema ?? {};
 }
 
-/** Parameters, fields of the body and fields of the listed items of each endpoint, by route: `GET /api/v2/teams/:`. */
+/**
+ * Names of the parameters, body fields and item fields of each endpoint. Keys are routes such as `GET /api/v2/teams/:`.
+ */
 const endpoints = new Map<string, Route>(
   managementApi.flatMap((group) =>
     group.endpoints.map(({ method, path, operation }) => {
@@ -48,7 +50,7 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
   const list = resourcePath(resource);
   const { create, update, remove, actions = [], single, filters = [] } = resource;
 
-  test('a resource has an endpoint that lists it with its columns and filters', () => {
+  test('each resource has a list endpoint with the columns and filters of the resource', () => {
     const { row = {}, query = [] } = endpoints.get(`GET ${list}`) ?? {};
     const paths = Object.keys(resource.columns).map((path) => path.split('.'));
     const missing = paths.filter(([field = '', inner]) =>
@@ -83,7 +85,7 @@ test('a body with an undeclared field does not compile', () => {
   expect(options).toBeDefined();
 });
 
-test('the schema of a field determines how the client reads its option', () => {
+test('createFields takes the allowed values and the required state of an option from the schema', () => {
   const plan = option('plan PLAN', 'Plan');
   expect(createFields(NewTeam, { name: option('name NAME', 'Name'), plan })).toEqual([
     { name: 'name', value: 'NAME', description: 'Name', required: true, field: 'name' },

@@ -23,7 +23,7 @@ test('a repeated word of a search text is searched for only once', () => {
 
 const texts = fc.stringMatching(/^[a-cA-C-]{1,8}$/);
 
-test('a name has a rank exactly if it contains all searched words, and the best rank for itself', () => {
+test('rankName ranks only names that contain all searched words, and ranks an exact match best', () => {
   fc.assert(
     fc.property(texts, fc.array(texts, { minLength: 1, maxLength: 3 }), (name, parts) => {
       const words = searchWords(parts.join(' '));

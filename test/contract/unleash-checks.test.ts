@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withoutVariant } from '../../src/contract/unleash-checks.ts';
 
-/** A check, which an SDK adds to `yes` or `no` of the bucket, and also to the variant if the SDK serves one. */
+/** Check of a flag. An SDK adds it to `yes` or `no` of the bucket, and to the variant if the SDK serves one. */
 const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
 
-test('each check of an Unleash flag counts once, and only fallback variants reduce the enabled checks', () => {
+test('withoutVariant counts each check once, and its enabled count falls only for a disabled check with a variant', () => {
   fc.assert(
     fc.property(fc.array(check), (checks) => {
       let yes = 0;

@@ -36,10 +36,13 @@ test('each alert is triggered by a test of the executable', () => {
   expect(rules.map(({ alert }) => alert).filter((alert) => !isProvoked(alert))).toEqual([]);
 });
 
-/** A series has one sample a minute, in promtool's notation: `0+60x10` grows by 60 a minute, `0x10` stays 0. */
+/**
+ * Series have one sample a minute, in promtool's notation. For example, `0+60x10` grows by 60 a minute, and `0x10`
+ * stays 0.
+ */
 interface Condition {
   readonly series: Readonly<Record<string, string>>;
-  /** Minute at which the alert fires. It does not fire yet at minute `quiet`. */
+  /** Minute at which the alert fires. At minute `quiet`, the alert does not fire yet. */
   readonly fires: number;
   readonly quiet: number;
   /** The labels of the alert, except its severity. */
@@ -51,7 +54,7 @@ const { instance } = node;
 const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
   `${name}{${Object.entries({ ...node, ...labels }).map(([key, value]) => `${key}="${value}"`)}}`;
 
-/** Returns a histogram with ten values a minute, all of them in the bucket that ends at `bound`. */
+/** Returns a histogram with ten observations a minute, all of them in the bucket with the upper bound `bound`. */
 function slow(name: string, bound: number, labels: Readonly<Record<string, string>> = {}): Condition['series'] {
   const below = { [of(`${name}_bucket`, { ...labels, le: String(bound / 2) })]: '0x40' };
   const within = [String(bound), '+Inf'].map((le) => [of(`${name}_bucket`, { ...labels, le }), '0+10x40']);
@@ -282,7 +285,7 @@ const healthyAndBusy: Condition['series'] = {
   [of('flagmeter_backup_interval_seconds')]: '1800x120',
   [of('flagmeter_audit_exports_total', { result: 'failed' })]: '2x120',
   [of('flagmeter_audit_exports_total', { result: 'made' })]: '0+1x120',
-  // One receiver of webhooks is down.
+  // Traffic while one webhook receiver is down.
   [of('flagmeter_webhook_attempts_total', { outcome: 'failed' })]: '0+2x120',
   [of('flagmeter_webhook_attempts_total', { outcome: 'delivered' })]: '0+10x120',
   [of('flagmeter_webhook_deliveries_waiting')]: '0 900 40x118',

@@ -19,14 +19,14 @@ it('the changelog has a date for every release except the latest, which may be u
   expect(earlier.filter((release) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(release))).toEqual([]);
 });
 
-it('the changelog has at most 80 lines for each release, and one line of at most 180 characters for each entry', () => {
+it('the changelog has at most 80 lines per release and 180 characters per line, with one line for each entry', () => {
   const sections = changelog.split(/^(?=## )/m).slice(1);
   const lines = sections.flatMap((section) => section.trim().split('\n'));
   expect(sections.filter((section) => section.trim().split('\n').length > 80)).toEqual([]);
   expect(lines.filter((line) => line.length > 180 || /^\s+\S/.test(line))).toEqual([]);
 });
 
-/** The settings of the first release. The changelog does not list them. */
+/** Settings of the first release, which the changelog does not list. */
 const first = [
   ...['api-listen', 'auth-listen', 'auth-url', 'base-url', 'batch-packets', 'burst', 'config', 'data'],
   ...['grpc-listen', 'listen', 'log-level', 'max-body', 'max-features', 'max-metrics', 'metrics-listen'],

@@ -31,7 +31,7 @@ function listTests({ evidence }: Row): readonly (readonly [file: string, title: 
   ).flat();
 }
 
-/** Returns the text of a test file without escaped quotes, so that it contains the titles as the docs quote them. */
+/** Returns the text of a test file with unescaped quotes, so that its titles match the titles in the docs. */
 function readSource(file: string): string {
   return readText(file).replaceAll("\\'", "'");
 }

@@ -24,7 +24,7 @@ it('docs/errors.md has the refusals and notes of the contract', async () => {
   await expect(document).toMatchFileSnapshot(path);
 });
 
-it('a response with a renamed code also has the code of earlier builds', () => {
+it('a response with a renamed error code also contains the former code', () => {
   const { body } = problem(new Refusal('postgres_unavailable', 'PostgreSQL is not available'));
   expect(JSON.parse(String(body))).toMatchObject({ code: 'postgres_unavailable', formerCode: 'engine_unavailable' });
 });

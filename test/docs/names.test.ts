@@ -63,7 +63,7 @@ const settingOptions = settings.map(({ option }) => option);
 
 /** True if the executable has this command and these options. */
 function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
-  if (first === 'ready') return true; // This is the line that `serve` prints.
+  if (first === 'ready') return true; // `serve` prints this line. It is not a command.
   const entry = (commandTable as Readonly<Record<string, (typeof commandTable)['apps']>>)[first];
   if (first === 'help') return second === '' || second in commandTable;
   if (entry === undefined) return false;

@@ -43,7 +43,7 @@ const languages = [
   ['python', 'py', 'python3'],
 ] as const;
 
-/** PATH without the folder in which `bun --bun` installs Bun under the name of Node. */
+/** PATH without the folder where `bun --bun` installs Bun as `node`. */
 const PATH = process.env['PATH']!.split(delimiter)
   .filter((folder) => !basename(folder).startsWith('bun-node-'))
   .join(delimiter);

@@ -41,7 +41,7 @@ function openFlood(port: number, part: Buffer) {
     const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.1' }, () => socket.write(part));
     open.add(socket);
     socket.resume();
-    socket.on('error', () => {}); // The 'close' event follows.
+    socket.on('error', () => {}); // A 'close' event follows each error.
     socket.on('close', () => {
       open.delete(socket);
       if (open.size <= wanted) settle();
@@ -63,8 +63,8 @@ function openFlood(port: number, part: Buffer) {
 }
 
 /**
- * Maximum number of open files of the service. A quarter of them is the limit on connections of one address. The
- * flooding address tries to open more connections.
+ * Maximum number of open files of the service. The connection limit of one address is a quarter of it. The flooding
+ * address tries to exceed both limits.
  */
 const files = 400;
 const perAddress = files / 4;
@@ -111,7 +111,7 @@ test.each([
   },
 );
 
-test('half-sent requests do not close an active connection of the same address', async () => {
+test('a flood of half-sent requests does not close an active connection of the same address', async () => {
   const service = await serve(files);
   const used = await RawClient.open(readPort(service, 'http'));
   enders.push(() => used.close());
@@ -129,7 +129,7 @@ test('half-sent requests do not close an active connection of the same address',
   await stop(service);
 });
 
-test('an address has --max-connections-per-address connections to all threads, unless it is a trusted proxy', async () => {
+test('--max-connections-per-address limits an address across all threads, but not a trusted proxy', async () => {
   const limits = ['--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2'];
   const service = await serve(files, ...frontThreads(2), ...limits);
   const port = readPort(service, 'metrics');

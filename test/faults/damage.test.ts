@@ -119,7 +119,7 @@ describe('damage that startup has not detected', () => {
   }
 
   test('a report that reads damaged pages gets status 503, and the log contains the file and the remedy', async () => {
-    // Pages with the names of series. A report reads them, but upkeep does not.
+    // Damages only pages with the names of series. A report reads them, but upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
     const service = await serveDamaged((pages, file) => pages.get('leaf')!.filter((page) => hasNames(file, page)));
@@ -137,9 +137,9 @@ describe('damage that startup has not detected', () => {
       // The store reads the free list when the available pages are used up.
       for (let sent = 0; status === 202 && sent < 200; sent += 1) {
         status = await sendCheck(service.http, used.shop.key, `feature-${sent}`);
-        await readChecks(service.http, used.shop).catch(() => {}); // The report folds the journal.
+        await readChecks(service.http, used.shop).catch(() => {}); // Reading the report folds the journal.
       }
-      // If upkeep reads the damaged page first, the process has already ended.
+      // The status is `undefined` if upkeep reads the damaged page first and ends the process.
       expect([503, undefined]).toContain(status);
       expect(await service.exit).toEqual({ code: 1, signal: null });
       expect(service.stderr()).toMatch(new RegExp(`Page \\d+ of ${service.file} is damaged`));

@@ -12,7 +12,7 @@ async function startShop() {
   return { service, data, shop: await openShop(service.http, credentials) };
 }
 
-/** Possible responses if the journal still exists: the packet can be accepted. */
+/** Possible responses if the journal still exists. In this case, the packet can be accepted. */
 const ofJournal = [202, 503, undefined];
 
 /** Ways in which a running service loses its data directory, and the possible responses to the next packet. */
@@ -48,7 +48,7 @@ describe.each(losses)('a server whose data directory is lost: %s', (_what, lose,
   });
 });
 
-test('a second service cannot use the directory of a running one, even if files were removed from it', async () => {
+test('a second service cannot use the directory of a running service, even if files were removed from it', async () => {
   const { service, data } = await startShop();
   for (const name of readdirSync(data)) {
     if (name !== 'accounts' && name !== 'usage') rmSync(join(data, name), { recursive: true });

@@ -52,7 +52,7 @@ withFaults.describe.each<[DiskFault, RegExp]>([
 });
 
 withFaults.test(
-  'the log reports that the next start can count the frame if every flush of the journal fails',
+  'the log of a server whose journal flushes all fail says that the next start can count the frame',
   async () => {
     const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
     for (const status of await last) expect([503, undefined]).toContain(status);
@@ -102,14 +102,14 @@ test('a server without a free file descriptor responds with 503 until a file can
     if (status === 202 && accepted.add(at).size === senders.length) limitFiles(service.pid, 3);
     return status === 202;
   };
-  // Without descriptors, the server can also close connections. Their status is undefined.
+  // The server can also close connections for lack of descriptors. Their status is then `undefined`.
   const last = await Promise.all(senders.map((at) => load.send(service, shop, `during-${at}`, undefined, goOn(at))));
   for (const status of last) expect([503, undefined]).toContain(status);
   await expect.poll(() => service.stderr()).toContain('too many files are open: responding with 503');
   limitFiles(service.pid, 1024);
   while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
   expect(service.stderr()).toContain('files can be opened again: accepting data');
-  let left = 60; // More packets than fit into the first segment.
+  let left = 60; // Number of packets. The first segment cannot hold them all.
   const untilEnough = () => {
     left -= 1;
     return left > 0;
@@ -144,7 +144,7 @@ test.runIf(canMount())(
 
     service.free();
     while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
-    let left = 60; // More packets than fit into the first segment.
+    let left = 60; // Number of packets. The first segment cannot hold them all.
     const goOn = () => {
       left -= 1;
       return left > 0;

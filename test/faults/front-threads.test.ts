@@ -58,7 +58,7 @@ describe('front-end threads', () => {
     for (const feature of features) expect(counted.get(feature)).toBe(connections);
   });
 
-  test('the next report after a 202 contains the packet, whichever front-end thread received it', async () => {
+  test('the next report after a 202 contains the packet, for any front-end thread that received the packet', async () => {
     for (const [index, sender] of senders.entries()) {
       expect(await sender.send(check('shown'))).toBe(202);
       expect((await readChecks(service.http, shop)).get('shown')).toBe(index + 1);
@@ -74,7 +74,7 @@ describe('front-end threads', () => {
     }
   });
 
-  test('all front-end threads refuse a key after the response to its revocation', async () => {
+  test('all front-end threads refuse a revoked key as soon as the revocation request has its response', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, key } = await createKey(service.http, access, shop.application, 'Frontend');
       expect(new Set(await onAll((sender) => sender.send(check('keyed', key))))).toEqual(new Set([202]));
@@ -106,7 +106,7 @@ describe('front-end threads', () => {
     expect(accepted).toBeGreaterThanOrEqual(Math.floor(0.98 * grantedBy(lastSent)));
   });
 
-  test('all front-end threads refuse an origin after the response to the change, and share one ledger', async () => {
+  test('all front-end threads apply changed origins as soon as the change has its response, and share one ledger', async () => {
     const other = await openShop(service.http, shop.credentials);
     const send = (sender: PacketSender) => sender.send(check('origin', other.key));
     expect(new Set(await onAll(send))).toEqual(new Set([202]));

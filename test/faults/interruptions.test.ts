@@ -18,7 +18,7 @@ import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Size of the stores. It makes commands run long enough for a signal to arrive, even on the fastest disk. */
+/** Size of the stores. At this size, commands run long enough for a signal to arrive, even on the fastest disk. */
 const storeBytes = 100e6;
 
 let data: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** Starts a command and collects its output. This process has a higher priority, so that its signals arrive in time. */
+/** Starts a command and collects its output. The command has the lowest priority, so that signals arrive in time. */
 function begin(args: readonly string[]): ChildProcess & { readonly said: { text: string } } {
   const env = { PATH: process.env['PATH'] };
   const child = spawn('nice', ['-n', '19', binaryPath, ...args], { stdio: 'pipe', env });
@@ -51,7 +51,7 @@ async function serve(options: Parameters<typeof startBinary>[0]) {
   return service;
 }
 
-/** Lines of progress, which a command prints after it has run for a second. */
+/** Progress lines that a command prints once it has run for a second. */
 const progress = /^\w+( up)?: \d+ MiB(, \d+ %)?\n/gm;
 
 /** Interrupts a command. @returns the exit code and the output without progress */
@@ -153,7 +153,7 @@ test('a server stops during its backup, and the backup is complete', async () =>
   expect(await runBinary(['verify', copy])).toMatchObject({ code: 0 });
 });
 
-test('SIGTERM ends the scheduled backup of a server, which leaves no files behind', async () => {
+test('SIGTERM ends the scheduled backup of a server, and the backup leaves no files behind', async () => {
   const folder = freshDirectory();
   const service = await serve({ data, args: ['--backup-every', '24h', '--backup-to', folder] });
   await appears(folder, /\.tmp$/);

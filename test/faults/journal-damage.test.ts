@@ -27,7 +27,7 @@ interface KilledServer {
 
 /**
  * Creates the data directory of a killed server, with two segments.
- * @param path of the file at whose write number `at` the server is killed
+ * @param path file whose write number `at` kills the server
  */
 async function kill(path: string, at: number): Promise<KilledServer> {
   const data = join(freshDirectory(), 'data');
@@ -61,7 +61,7 @@ function copy({ data }: Pick<KilledServer, 'data'>) {
 
 type Copy = ReturnType<typeof copy>;
 
-/** Reads the number from a copy, because opening a store changes its files. */
+/** Reads the number of the first unfolded frame from a copy, as opening a store changes it. */
 function readFirstUnfolded(killed: Pick<KilledServer, 'data'>): number {
   const { lmdb } = openUsageTables(copy(killed).data);
   const folded = readFolded(lmdb, '1');
@@ -194,7 +194,7 @@ describe('a journal whose counts, but not users, are in the store', () => {
     return { ...copy({ data }), shop };
   }
 
-  test('a journal whose counts were folded but not its users can be moved away, and the server counts', async () => {
+  test('a server counts again after a journal with folded counts but without folded users was moved away', async () => {
     const { data, shop } = await killHalfFolded();
     renameSync(join(data, 'journal'), join(freshDirectory(), 'journal'));
     await expectCounting(data, shop);

@@ -22,7 +22,10 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** Repeats a command until it completes, and kills each run one step later. @returns the number of kills */
+/**
+ * Repeats a command until it completes. Each run is killed one step later than the previous run.
+ * @returns the number of kills
+ */
 async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
   for (let step = 1; ; step += 1) {
     const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });
@@ -33,7 +36,7 @@ async function killAtEachStep(args: () => string[], then: () => Promise<void>): 
 }
 
 describe('a restore killed at any step', () => {
-  test('a second restore completes the data, or finds them complete, after a kill at any step of the first', async () => {
+  test('a restore completes the data, or finds it complete, after an earlier restore was killed at any step', async () => {
     let target = '';
     const restore = () => ['restore', '--from', file, '--data', target];
     const kills = await killAtEachStep(
@@ -74,7 +77,7 @@ describe('a command killed at any step on the directory of a killed server', () 
   let left: string;
   let shop: Shop;
 
-  /** The packets that the server accepted last are only in its journal. */
+  /** Creates a data directory whose last accepted packets are only in the journal. */
   beforeAll(async () => {
     left = join(freshDirectory(), 'data');
     const owner = await prepare(left);

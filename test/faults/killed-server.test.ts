@@ -17,7 +17,9 @@ const rounds = Number(process.env['ROUNDS'] ?? 60);
 const firstSeed = Number(process.env['SEED'] ?? 1);
 const roundsOfDirectory = 12;
 
-/** Phases in which the process is killed, and the system calls of each phase. `at` is the maximum number of a call. */
+/**
+ * Phases in which the process is killed, and the system calls of each phase. `at` is the highest call number to choose.
+ */
 const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   commit: [
     { on: 'w', path: '.segment$', at: 60 },
@@ -85,7 +87,7 @@ async function openScene(at: number): Promise<Scene> {
   return { args, data, shop, load: new ExactLoad() };
 }
 
-/** Draws the actions of a round from its seed. */
+/** Chooses the actions of a round at random, from its seed. */
 function draw(seed: number) {
   const random = seededRandom(seed);
   const below = (count: number) => Math.floor(random() * count);
@@ -111,7 +113,10 @@ async function verify(service: Binary, { shop, load }: Scene, seed: number): Pro
   load.settle(counted);
 }
 
-/** Sends packets and requests reports until the process has ended. @returns true if it was killed at its system call */
+/**
+ * Sends packets and requests reports until the process has ended.
+ * @returns true if the process was killed at the chosen system call
+ */
 async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number) {
   let isOver = false;
   const senders = Array.from({ length: 6 }, (_, at) =>
@@ -133,7 +138,10 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
   return round.phase === 'stop' ? signal === 'SIGKILL' : first !== late;
 }
 
-/** Starts the service, checks its counts, and kills it. @returns true if it was killed at its system call */
+/**
+ * Starts the service, checks its counts, and kills it.
+ * @returns true if the process was killed at the chosen system call
+ */
 async function playRound(scene: Scene, seed: number, patience: number): Promise<boolean> {
   const drawn = draw(seed);
   const round = { ...drawn, within: drawn.within * patience };
@@ -161,8 +169,8 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
 const phaseNames = Object.keys(phases);
 
 /**
- * Returns the factor by which a round may last longer than drawn. On a busy machine, further rounds follow after the
- * first `rounds`, until the process was killed in every phase.
+ * Returns the factor that extends the time limit of a round. On a busy machine, extra rounds follow the first `rounds`,
+ * until the process was killed in every phase.
  */
 const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
 const mostPatience = 64;

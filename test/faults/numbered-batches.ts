@@ -4,8 +4,8 @@ import type { Committer } from '../../src/storage/commit/committer.ts';
 import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 
 /**
- * Commits batches one after another until a batch is refused. Each batch contains one check of the thread's series, in
- * the minute that equals its number. Prints the thread, the number and the result of each batch.
+ * Commits batches one after another until a batch is refused. Batch `n` contains one check of the thread's series, in
+ * minute `n`. Prints the thread, the number and the result of each batch.
  */
 export async function commitUntilRefused(
   committer: Pick<Committer, 'commit'>,

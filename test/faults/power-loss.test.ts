@@ -63,7 +63,7 @@ async function record(name: string, threads: string): Promise<Run> {
   return { data, base, record: file, shop, load };
 }
 
-/** Returns the accepted packets that a server started on a disk image counts twice or not at all. */
+/** Returns the accepted packets that a server counts twice or not at all after a start on a disk image. */
 async function findFaults(run: Run, disk: RecordedDisk, event: number, random: () => number): Promise<string[]> {
   const through = disk.goTo(event);
   const data = join(freshDirectory(), 'data');
@@ -76,7 +76,7 @@ async function findFaults(run: Run, disk: RecordedDisk, event: number, random: (
   return faults;
 }
 
-/** Draws the numbers of events, in ascending order. */
+/** Chooses random event numbers, in ascending order. */
 function draw(count: number, events: number, random: () => number): number[] {
   return Array.from({ length: count }, () => 1 + Math.floor(random() * events)).sort((a, b) => a - b);
 }

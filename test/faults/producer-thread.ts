@@ -1,4 +1,6 @@
-/** Commits numbered batches to a shared journal until one is refused. Prints each result: see producers-process.ts. */
+/**
+ * Commits numbered batches to a shared journal until a batch is refused. Prints each result: see producers-process.ts.
+ */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { ProducerCommitter } from '../../src/storage/commit/committer.ts';

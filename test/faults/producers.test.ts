@@ -83,7 +83,7 @@ test('batches that several threads committed are counted once after the process 
     const counted = await countedIn(data);
     for (const [thread, answer] of outputs.entries()) {
       kept[thread]!.push(...answer.kept);
-      const next = 1 + answer.kept.at(-1)!; // The next batch may be on disk without a response.
+      const next = 1 + answer.kept.at(-1)!; // The next batch can be on disk although its response was not received.
       if (counted[thread]!.at(-1) === next) kept[thread]!.push(next);
     }
     expect(counted).toEqual(kept);

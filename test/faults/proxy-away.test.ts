@@ -7,7 +7,9 @@ import { startProxy } from '../support/proxy.ts';
 import { byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { type Behind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 
-/** Proxies with the examples of docs/examples while the server is unreachable. Pages must be able to read responses. */
+/**
+ * Tests of proxies that use docs/examples while the server is unreachable. Pages must be able to read the responses.
+ */
 
 const origin = 'https://shop.example';
 const path = '/api/frontend/telemetry';

@@ -20,8 +20,8 @@ import { countingRequests, countRequests } from '../support/route-count.ts';
 import { hidden, http1Attempts, http2Attempts } from '../support/smuggling.ts';
 
 /**
- * A request is hidden in another one. The proxy denies it, so it reaches the service only if the two disagree about the
- * end of the outer request. The next client on that connection must get its own response.
+ * These tests hide a request in another request. The proxy denies the hidden request. It reaches the service only if
+ * the two disagree about the end of the outer request. The next client on that connection must get its own response.
  */
 
 const origin = 'https://shop.example';
@@ -48,7 +48,7 @@ beforeAll(async () => {
   packet = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
 });
 
-/** Returns the number of requests that the proxy denies but that reached the service. */
+/** Returns the number of requests that reached the service although the proxy denies them. */
 const smuggled = () => countRequests(service, (route) => route.startsWith('/swagger/'));
 
 /** Connections of other clients to the proxy are kept open, to save the time for TLS handshakes. */
@@ -128,7 +128,10 @@ for (const kind of proxyKinds)
     testBehind(() => startProxy(kind, freshDirectory(), service, { replace: changes[kind] }), true);
   });
 
-/** The real proxies refuse or correct most hidden requests. The service must refuse what a careless proxy forwards. */
+/**
+ * The real proxies refuse or correct most hidden requests. The service must refuse hidden requests that a careless
+ * proxy forwards.
+ */
 describe.each(['length', 'chunks'] as const)('a careless proxy that trusts the %s', (belief) => {
   testBehind(() => startCarelessProxy(service.http, belief), false);
 });

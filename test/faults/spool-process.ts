@@ -1,6 +1,6 @@
 /**
  * Writes batches to a spool and seals deltas until the process is killed: `bun spool-process.ts DATA STREAM SEED`.
- * Prints the identity of the message in each batch that is on disk, one line for each batch.
+ * Prints one line for each batch on disk: the identity of its message.
  */
 import { writeSync } from 'node:fs';
 import { Spool } from '../../src/replication/spool.ts';

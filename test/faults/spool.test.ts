@@ -53,7 +53,7 @@ async function sealRest(data: string): Promise<Delta[]> {
   return deltas;
 }
 
-/** Expects each reported batch once, and at most one unreported batch for each time that the process ended. */
+/** Expects each reported batch exactly once, and at most one unreported batch for each end of the process. */
 function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: number): void {
   const messages = deltas.flatMap((delta) => delta.messages);
   const identities = messages.map(({ identity }) => {
@@ -67,7 +67,7 @@ function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: num
   expect(counts.reduce((sum, checks) => sum + checks, 0)).toBe(identities.length * checksOfBatch);
 }
 
-test('a node that was killed at any time has each batch once that it reported to be on disk', async () => {
+test('a node that was killed at any time keeps each batch that it reported to be on disk exactly once', async () => {
   const data = temporaryDirectory();
   const said: string[] = [];
   const ends = 12;
@@ -79,7 +79,7 @@ test('a node that was killed at any time has each batch once that it reported to
 });
 
 needing('g++').test(
-  'a node whose disk fails while it counts and seals has each reported batch exactly once',
+  'a node whose disk fails while it counts and seals keeps each reported batch exactly once',
   async () => {
     const data = temporaryDirectory();
     const { env, fail } = failingDisk('FAILING_SYNC');

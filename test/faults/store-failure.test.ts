@@ -15,8 +15,8 @@ async function expectUnavailable(response: Response): Promise<void> {
 }
 
 /**
- * Possible statuses of a refused request. The ledger is committed in the background, too. If that commit fails first,
- * the listener may already be closed.
+ * Possible statuses of a refused request. The ledger is also committed in the background. If the ledger commit fails
+ * first, the listener can already be closed.
  */
 const refused = [503, undefined];
 
@@ -45,7 +45,7 @@ needing('g++').describe('a failed fdatasync', () => {
     expect((await again.exit).code).toBe(0);
   });
 
-  test('a failed fdatasync ends a change with 503, and the process with exit code 1', async () => {
+  test('a change gets 503 if fdatasync fails, and the process exits with code 1', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const access = await token(service.http, service.credentials);
     expect((await tryApplication(service.http, access)).status).toBe(201);
@@ -141,7 +141,7 @@ describe.runIf(canMount())('a full disk', () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
-    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // Use of a key is written at shutdown.
+    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // The shutdown writes the use of this key.
     service.fill();
     let response = await tryApplication(service.http, access);
     while (response.status === 201) response = await tryApplication(service.http, access);
@@ -162,7 +162,7 @@ describe.runIf(canMount())('a full disk', () => {
 
     service.free();
     while ((await isReady(service.http)) !== 200) await pause(50);
-    // Each connection may belong to another thread.
+    // Different threads can serve these connections.
     const after = Array.from({ length: 12 }, () => sendCheck(service.http, shop.key, 'after'));
     expect(new Set(await Promise.all(after))).toEqual(new Set([202]));
     const checks = await readChecks(service.http, shop);

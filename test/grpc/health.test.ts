@@ -66,7 +66,7 @@ describe('gRPC health service', () => {
     expect(await ask(List, {})).toEqual({ statuses });
   });
 
-  it('reports every change of health to watchers, and closes their watches with the listener', async () => {
+  it('reports every change of health to watchers, and ends their watches when the listener closes', async () => {
     const open = (service: string) =>
       health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, { service });
     const seen: unknown[] = [];

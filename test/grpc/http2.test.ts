@@ -12,7 +12,7 @@ import { openGrpc } from '../support/open-grpc.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
-  // Node's session loops forever if it is destroyed while it reads.
+  // Wait, because a Node session loops forever if it is destroyed during a read.
   await new Promise((resolve) => setImmediate(resolve));
   for (const close of closers.splice(0).reverse()) await close();
 });
@@ -51,7 +51,7 @@ async function ask(opened: OpenListener, headers: OutgoingHttpHeaders, body?: st
   return readResponse(stream);
 }
 
-/** Resolves when the stream is closed or reset, unlike `once`. */
+/** Resolves when the stream is closed or reset. `once` would reject on a reset. */
 function waitForClose(stream: ReturnType<typeof begin>): Promise<void> {
   return new Promise((resolve) => stream.once('close', resolve));
 }
@@ -198,7 +198,7 @@ describe('HTTP/2 response in chunks', () => {
 });
 
 describe('HTTP/2 guard', () => {
-  test('ends an HTTP/2 request whose body is too slow, while other requests continue', async () => {
+  test('ends an HTTP/2 request whose body arrives too slowly, while other requests continue', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo'));
     stream.write('a');

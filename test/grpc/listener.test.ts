@@ -21,7 +21,7 @@ const metricsMessage = encode('Metrics.MetricStat', metricsReport);
 
 let receiver: RecordingReports;
 let errors: unknown[];
-/** Milliseconds by which each reading advances the clock. */
+/** Milliseconds by which each read of the clock advances it. */
 let clockStep = 0;
 let listener: GrpcListener;
 const clients: Client[] = [];
@@ -148,7 +148,7 @@ describe('refused gRPC call', () => {
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
-  it('a call is refused before its message is read while the service accepts no data', async () => {
+  it('a call that arrives while the service accepts no data is refused before its message is read', async () => {
     receiver.closed = new Refusal('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({ code: 14, trailer: ['backpressure'] });

@@ -3,7 +3,7 @@ import { Trailers } from '../../src/grpc/call.ts';
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Adds calls. Returns the numbers of the calls whose trailers are sent, as they are sent. */
+/** Adds calls. Returns an array to which each call appends its number when its trailers are sent. */
 function addCalls(trailers: Trailers, count: number): number[] {
   const sent: number[] = [];
   for (let n = 0; n < count; n += 1) trailers.add({ sendTrailers: () => sent.push(n) });

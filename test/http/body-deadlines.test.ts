@@ -1,7 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { BodyDeadlines } from '../../src/http/engines/limits.ts';
 
-/** Simulates a body that receives this many bytes a second. @returns the second in which the body is given up */
+/**
+ * Simulates a body that receives this many bytes a second.
+ * @returns the second in which the body is aborted
+ */
 function givenUpAfter(bytesPerSecond: number, isRefused = false, seconds = 2_000): number | undefined {
   const deadlines = new BodyDeadlines();
   let given: number | undefined;
@@ -21,7 +24,7 @@ test.each([
   ['a byte a second', 1, 31],
   ['1 KiB a second', 1_024, 61],
   ['4 kB a second', 4_000, undefined],
-])('a body that receives %s has 30 seconds, and one more second per 2 KiB', (_, bytesPerSecond, second) => {
+])('a body that receives %s has a deadline of 30 seconds plus one second per 2 KiB', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond)).toBe(second);
 });
 
@@ -33,7 +36,7 @@ test.each([
   expect(givenUpAfter(bytesPerSecond, true)).toBe(second);
 });
 
-test('a refused body is aborted a few seconds after its last bytes, however many it received', () => {
+test('a refused body is aborted a few seconds after its last bytes, even if it received many bytes', () => {
   const deadlines = new BodyDeadlines();
   const body = { received: 10_000_000, isRefused: true, giveUp: vi.fn() };
   deadlines.begin(body);

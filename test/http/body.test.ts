@@ -16,12 +16,12 @@ describe('readBody', () => {
     expect(await read(hello, encoding)).toBe(hello);
   });
 
-  it('returns the promise of the HTTP engine for a body without a content encoding', () => {
+  it('returns the body promise of the HTTP engine unchanged if the body has no content encoding', () => {
     const promise = Promise.resolve(hello);
     expect(readBody({ ...fakeRequest({}), body: () => promise }, limit)).toBe(promise);
   });
 
-  it('decompresses a body to its original, or refuses a body that is larger than the limit', async () => {
+  it('decompresses a body to its original content, or refuses a body that is larger than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2 * limit }),
@@ -44,7 +44,7 @@ describe('readBody', () => {
     expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
   });
 
-  it('accepts a gzip body that is slightly longer than the limit of its content', async () => {
+  it('accepts a gzip body that is slightly longer than the limit of its decompressed content', async () => {
     const limits: number[] = [];
     const body = (most: number) => {
       limits.push(most);

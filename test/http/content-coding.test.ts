@@ -34,7 +34,7 @@ describe('codingFor', () => {
     expect(codingFor(header, ['br', 'gzip'])).toBe(coding);
   });
 
-  test('codingFor returns an offered coding that the client does not refuse', () => {
+  test('codingFor returns only an offered coding that the client accepts', () => {
     const part = fc.stringMatching(/^ ?(gzip|br|identity|\*|x)( ?; ?q=[01]?\.?[0-9]{0,3})?$/);
     const headers = fc.oneof(fc.string(), fc.array(part).map(String));
     fc.assert(

@@ -19,7 +19,7 @@ function open(dispatch: Dispatch) {
 
 const unread = () => Promise.reject(new Error('the body is not read'));
 
-test('a forwarded request gets a response, and its client address is determined by the main thread', async () => {
+test('a forwarded request gets a response, and the main thread determines its client address', async () => {
   const { forwarder } = open(({ method, path, query, remoteAddress }) => ({
     status: 200,
     headers: { 'content-type': 'text/plain' },

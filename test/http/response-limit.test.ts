@@ -40,7 +40,7 @@ test('all requests above the limit of an event loop iteration wait for the next 
   expect(answered).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
-test('a client that sends again immediately gets at most one more response in an event loop iteration', async () => {
+test('a client that sends its next request immediately gets at most one more response in the same iteration', async () => {
   const { send, seen, endTurn } = open();
   const again = async () => {
     for (let n = 0; n < 100; n += 1) await send('again');

@@ -128,7 +128,7 @@ describe('handler', () => {
   });
 
   it.each(failing(new Refusal('rate_limited', 'Wait', 1.2)))(
-    'if a handler %s with a refusal, the response is a problem document',
+    'a handler that %s with a refusal causes a response with a problem document',
     async (_, handle) => {
       const response = await run(handle);
       expect(response.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });
@@ -138,7 +138,7 @@ describe('handler', () => {
   );
 
   it.each(failing(new Error('cause')))(
-    'if a handler %s with any other error, the response is 500, and the error is reported',
+    'a handler that %s with any other error causes a 500 response, and the error is reported',
     async (_, handle) => {
       const response = await run(handle);
       expect([response.status, parseBody(response).code]).toEqual([500, 'internal']);
@@ -148,7 +148,7 @@ describe('handler', () => {
   );
 
   it.each(failing(new DisconnectError()))(
-    'if a handler %s because the client disconnected, no error is reported',
+    'a handler that %s because the client disconnected causes no error report',
     async (_, handle) => {
       await run(handle);
       expect(failures).toEqual([]);

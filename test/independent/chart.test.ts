@@ -177,7 +177,7 @@ describe('the Helm chart', () => {
     expect(findRefusal({ ...values, ...changed })).not.toBe('');
   });
 
-  test('the Helm chart writes only fields that Kubernetes knows', () => {
+  test('the Helm chart writes only fields that the Kubernetes API defines', () => {
     const ingress = { enabled: true, className: 'nginx', host: 'a.example', annotations: {}, tlsSecret: 'tls' };
     const all = {
       config: { authUrl: 'https://a.example' },

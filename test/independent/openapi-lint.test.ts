@@ -19,7 +19,10 @@ interface Redocly {
   }): Promise<readonly { ruleId: string; message: string; location: readonly { pointer?: string }[] }[]>;
 }
 
-/** Runs Redocly's recommended rules, except two: some operations have no refusals, and some always redirect. */
+/**
+ * Runs Redocly's recommended rules, except the rules about 2xx and 4xx responses. Some operations have no refusals, and
+ * some always redirect.
+ */
 async function redocly(document: object): Promise<readonly Finding[]> {
   const { createConfig, lintFromString } = await load<Redocly>('@redocly/openapi-core');
   const rules = { 'operation-2xx-response': 'off', 'operation-4xx-response': 'off' };
@@ -40,7 +43,9 @@ interface Spectral {
   };
 }
 
-/** Runs Spectral's recommended rules, except two: a contact address, and a description of each operation. */
+/**
+ * Runs Spectral's recommended rules, except the rules for a contact address and for a description of each operation.
+ */
 async function spectral(document: object): Promise<readonly Finding[]> {
   const { Spectral } = (await load<Spectral>('@stoplight/spectral-core')).default;
   const rulesets = await load<{ default: { oas: object } }>('@stoplight/spectral-rulesets');

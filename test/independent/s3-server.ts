@@ -5,7 +5,10 @@ import { freshDirectory, type StartedProcess, startProcess } from '../support/bi
 /** The credentials that the server accepts. It does not check signatures of version 4; `startSignatureCheck` does. */
 export const knownCredentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** Starts a server of the S3 protocol with one bucket. It is a process of Node, because it does not run on Bun. */
+/**
+ * Starts a server of the S3 protocol with one bucket. The server runs in a Node process, because it does not run on
+ * Bun.
+ */
 export function startS3Server(bucket: string): Promise<StartedProcess> {
   const s3rver = pathToFileURL(createRequire(import.meta.url).resolve('s3rver')).href;
   const options = {

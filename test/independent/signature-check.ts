@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** The credentials that must have signed the requests. */
+/** Credentials with which the requests must be signed. */
 export interface SigningCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -21,7 +21,7 @@ export interface ArrivedRequest {
   readonly body: Buffer;
 }
 
-/** SHA-256, or HMAC with a key, with the interface that AWS's signer expects. */
+/** SHA-256, or HMAC-SHA-256 if there is a secret, with the interface that AWS's signer expects. */
 class Sha256 {
   readonly #hash;
 
@@ -71,7 +71,7 @@ export async function signAgain(
   return again.headers['authorization']!;
 }
 
-/** Escapes a segment of a path as AWS does. Escapes in the received segment do not matter. */
+/** Decodes a path segment and escapes it again as AWS does. Escapes in the received segment do not matter. */
 function escaped(segment: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(decodeURIComponent(segment)).replace(/[!'()*]/g, hex);
@@ -82,8 +82,8 @@ function parseDate(text: string): Date {
 }
 
 /**
- * Starts a server that checks signatures, in front of an S3 server that does not. It responds to a wrong signature as
- * AWS does.
+ * Starts a server that checks signatures, and forwards requests to an S3 server that does not check them. It responds
+ * to a wrong signature as AWS does.
  * @param behind `HOST:PORT` of the S3 server
  */
 export async function startSignatureCheck(behind: string, signing: SigningCredentials) {

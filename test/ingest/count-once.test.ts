@@ -48,7 +48,7 @@ test('a message that is repeated within ten minutes is counted once', async () =
   ]);
 });
 
-test('a message that is recognised briefly counts again after 30 seconds', async () => {
+test('a message with a brief recognition period counts again after 30 seconds', async () => {
   const seen = new SeenMessages();
   const identity = [1, briefWord(2), 3, 4] as const;
   const batch = new Batch();

@@ -28,7 +28,7 @@ export async function post(service: LocalService, path: string, body: string, ke
   return response.status;
 }
 
-/** A time finer than a millisecond. */
+/** A time with microseconds. */
 export const time = new Date().toISOString().replace(/\.\d+/, '.125250');
 export const inMs = time.replace('250Z', 'Z');
 

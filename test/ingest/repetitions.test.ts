@@ -124,7 +124,7 @@ describe('Idempotency-Key', () => {
     expect(await checks(service, shop)).toBe(2);
   });
 
-  test('a packet with the same Idempotency-Key is a repetition, and every packet without this key counts', async () => {
+  test('a packet with a repeated Idempotency-Key counts once, and packets without an Idempotency-Key all count', async () => {
     const shop = await openShop(service);
     for (const key of ['a', 'a', 'b', undefined, undefined]) {
       expect(await post(service, '/api/frontend/telemetry', packet(shop), key)).toBe(202);

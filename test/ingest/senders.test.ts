@@ -9,7 +9,10 @@ import { putSights, readSenders, slotMs } from '../../src/storage/lmdb/senders.t
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 
-/** Returns a function that sends a packet. It returns the marks in the batch: an ordinal or `all`, with the sender. */
+/**
+ * Returns a function that sends a packet and returns the marks in its batch. A mark is an ordinal or `all`, with the
+ * sender.
+ */
 function open() {
   const store = temporaryUsage();
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 });
@@ -30,7 +33,7 @@ function open() {
 
 const counted = { on: [1] };
 
-test('a sender, and each feature that it requests, is recorded in a batch once per ten minutes', () => {
+test('a sender and each feature that it requests are recorded once per ten minutes', () => {
   const { send } = open();
   expect(send({ a: counted, b: counted }, 'app/1')).toEqual(['all app 1 0', '0 app 1 0', '1 app 1 0']);
   expect(send({ a: { on: [1], off: [1] }, b: counted }, 'app/1')).toEqual([]);

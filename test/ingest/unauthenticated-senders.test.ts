@@ -39,7 +39,7 @@ async function report(
 }
 
 describe('large reports that name no application', () => {
-  test('large reports of one network share a small rate limit, whatever unknown keys they name', async () => {
+  test('large reports of one network share a small rate limit, even if they contain different unknown keys', async () => {
     const statuses = [];
     for (let n = 0; n < 4; n += 1) statuses.push((await report(amplified(`key-${n}`), '192.0.2.1')).status);
     expect(statuses).toEqual([413, 429, 429, 429]);
@@ -52,7 +52,7 @@ describe('large reports that name no application', () => {
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 429 });
   });
 
-  test('large reports of one network do not block other networks whose reports name their key last', async () => {
+  test('large reports of one network do not block reports of other networks with the key in the last field', async () => {
     const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { stats, time: new Date().toISOString(), environment: 'Production', appKey: key };
     expect(await report(gzipSync(JSON.stringify(body)), '192.0.2.3')).toMatchObject({

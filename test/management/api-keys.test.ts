@@ -69,7 +69,7 @@ describe('an API key', () => {
     expect(directory.apiKeys.has(apiKey.clientId)).toBe(true);
   });
 
-  test('an API key deleted before the body arrives cannot create another key', async () => {
+  test('an API key that is deleted before the request body arrives cannot create another key', async () => {
     const { slowly, tokens, ada, as, path } = await open();
     const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'x', role: 'Admin' });
     const [own] = (await as(ada, 'GET', path)).json.items;

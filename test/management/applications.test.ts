@@ -22,7 +22,7 @@ describe('POST /applications', () => {
       updatedAt: now,
     });
     expect((await call('GET', `/applications/${response.json.id}`)).json).toEqual(response.json);
-    // The entity tag is a hash of the fields in this order, and nodes of two releases must return the same tag.
+    // The entity tag is a hash of the fields in this order. Nodes of two releases must return the same tag.
     expect(Object.keys(response.json).join(' ')).toBe(
       'id name teamId allowedOrigins acceptClientIdentities rate burst environments createdAt updatedAt',
     );

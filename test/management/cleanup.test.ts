@@ -75,7 +75,7 @@ test('an undeclared name with one variant is not removable, because it might be 
   );
 });
 
-test('the next step for a feature that is no longer in the code is to archive it', async () => {
+test('the suggested next step is to archive a feature that is no longer in the code', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { legacy: { on: [1] } } });
   await ask('POST', '/features', { name: 'legacy' });
@@ -134,7 +134,7 @@ test('the joint pull request of several flags has a list of the flags, and a sec
   expect(createJointPullRequest([])).toBeNull();
 });
 
-test('names in the text of a pull request do not act as Markdown', () => {
+test('names in the text of a pull request are escaped, so that they are not rendered as Markdown', () => {
   const nasty = fc.string({ unit: fc.constantFrom(...'a-/^$`@<>[](){}*_#!|\\~\n\u202e ') });
   fc.assert(
     fc.property(nasty, nasty, nasty, (feature, sender, owner) => {
@@ -146,7 +146,7 @@ test('names in the text of a pull request do not act as Markdown', () => {
         item({ feature, owners, reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) }),
       );
       expect(title).not.toMatch(/[\n\u202e]/);
-      // Outside code spans, all markup is escaped, and there are no mentions.
+      // The text outside code spans contains neither unescaped markup nor mentions.
       const outside = body.replace(/(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '');
       expect(outside.replace(/\\./g, '').replace(/\*\*[A-Z][a-z ]+\*\*|@\u200b/g, '')).not.toMatch(/[@<>[\]*_|~]/);
     }),

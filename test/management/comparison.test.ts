@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
   await fill(frontend, backend);
-  // The data has counts of complete days, users of yesterday, and an incomplete day.
+  // The data now has counts of complete days, users of the previous day, and an incomplete day.
   ahead = dayMs;
   access = await token(service.http, service.credentials);
   await report(backend, clock.now(), { better: { on: [9_000_000, 1], off: [9_000_000, 9_000_000] } });
@@ -33,7 +33,7 @@ type Counts = Readonly<Record<string, Readonly<Record<string, readonly [checks: 
 const days = 10;
 const people = 220;
 
-/** Sends ten days of counts until today, and the users of the variants of today. */
+/** Sends the counts of ten days up to today, and today's users of each variant. */
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < days; day++) {
     const luck = 1 + 0.1 * Math.sin(day);
@@ -51,7 +51,7 @@ async function fill(frontend: string, backend: string): Promise<void> {
     const several = { a: [1], ...(person < 60 ? { b: [1] } : {}) };
     const f = {
       better: { [given]: [1] },
-      // Three of four people are served the variant `on`, although the split is half.
+      // Three of four people are served the variant `on`, although the declared split is half and half.
       same: { [person % 4 === 0 ? 'off' : 'on']: [1] },
       mixed: person % 2 === 0 ? several : { b: [1] },
       alone: { on: [1] },

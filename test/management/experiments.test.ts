@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
   await ask('PUT', '/metrics/orders', 201, { kind: 'counter' });
   await fill(frontend, backend);
-  await ask('GET', '/usage?environment=Production', 200); // Waits for all counts of this day.
+  await ask('GET', '/usage?environment=Production', 200); // The response waits for all counts of this day.
   ahead = dayMs;
   access = await token(service.http, service.credentials);
 });
@@ -29,7 +29,9 @@ beforeAll(async () => {
 const ask = (method: string, path: string, status: number, body?: object) =>
   manage(service.http, access, method, base + path, status, body) as Promise<never>;
 
-/** Sends fourteen days of counts until today, and the users of today. A day later, all these days are complete. */
+/**
+ * Sends the counts of fourteen days up to today, and the users of today. A day later, all of these days are complete.
+ */
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < 14; day += 1) {
     const time = new Date(clock.now() - day * dayMs).toISOString();
@@ -61,7 +63,7 @@ async function send(path: string, body: unknown): Promise<number> {
   return postJson(`http://${service.http}${path}`, body, { origin: 'https://shop.example' });
 }
 
-/** Returns the time a number of days after the end of the counts. */
+/** Returns the time `days` days after the end of the counts. */
 const at = (days: number) => new Date(midnight + (days + 1) * dayMs).toISOString();
 
 const plan = {

@@ -6,7 +6,7 @@ import { openRegistry } from './registry.ts';
 const notes = '/features/a/notes';
 const formatTime = (at: number) => new Date(at).toISOString();
 
-test('a feature lists its notes by time, with their authors, until they are deleted', async () => {
+test('a feature lists its notes by time and with their authors, until the notes are deleted', async () => {
   const { ask, clock, application } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const now = await ask('POST', notes, { text: 'Now' });
@@ -53,7 +53,7 @@ test('a feature has at most a hundred notes', async () => {
   expect(await ask('POST', notes, { text: 'more' })).toMatchObject(refusal(409, 'conflict'));
 });
 
-test('notes are deleted with the declaration, and with the application', async () => {
+test('notes are deleted with the declaration of their feature, or with the application', async () => {
   const { ask, store, directory, application } = await openRegistry();
   const kept = () => {
     store.notes.resetReadTxn();

@@ -24,7 +24,7 @@ const unsaid = {
 /** The empty fields of a feature's details. */
 const alone = { code: [], notes: [], environments: [], nearest: null };
 
-/** The audit log since the creation of the application. */
+/** Returns actions and names from the audit log of features. */
 function audit({ store }: Registry): [string, string][] {
   const entries = [...store.audit.getRange().map(({ value }) => value)];
   return entries.filter(({ target }) => target.type === 'feature').map(({ action, target }) => [action, target.name]);
@@ -71,7 +71,7 @@ test('a feature is declared, changed and removed', async () => {
   expect(directory.getFeatures(application.id).size).toBe(0);
 });
 
-test('an undeclared feature is listed with its times across environments and variants', async () => {
+test('an undeclared feature is listed with its first and last times across environments and variants', async () => {
   const { ask, clock, see } = await openRegistry();
   const first = clock.now();
   see({ f: { checkout: checked } }, 'Staging');
@@ -216,7 +216,7 @@ test('a name is declared once per application', async () => {
   expect(directory.getFeatures(json.id).size).toBe(0);
 });
 
-test('the plan limits declared features, however they are declared', async () => {
+test('the plan limits the number of declared features for every way of declaring them', async () => {
   const { ask, see, directory, team } = await openRegistry();
   await directory.change((tx) => tx.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });

@@ -43,7 +43,7 @@ export interface ManageFixture extends AuthFixture {
 }
 
 /**
- * Dependencies of endpoints for their callers.
+ * Returns the endpoint dependencies that concern callers.
  * @param rate rate and burst of a client, requests per second; 0 is unlimited
  */
 export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {

@@ -30,7 +30,7 @@ async function openShop() {
     path,
     frontend,
     backend,
-    /** Computes the health again. */
+    /** Returns a newly computed health. */
     async health(query = '?environment=Production'): Promise<Health> {
       clock.advance(20_000);
       return (await ask('GET', `${path}/health${query}`, 200)) as Health;

@@ -82,7 +82,7 @@ test('GET /home has the messages, rate and findings of every application', async
   });
   const { perSecond, overSeconds } = second.applications[0]!.rate;
   expect(perSecond * overSeconds).toBeCloseTo(10);
-  // Complete hours are cached, and must still be counted.
+  // Counts of complete hours come from a cache, and must be included.
   clock.advance(2 * 3_600_000);
   const third = await readHome();
   expect(third.applications[0]).toMatchObject({ accepted: 11, rate: { perSecond: 0 } });
@@ -130,7 +130,7 @@ test('a search without results returns the declared flag with the most similar n
   expect(await read('nothing-like-it')).toEqual({ items: [], complete: true });
 });
 
-test('a search text has at most 200 characters of any Unicode plane', async () => {
+test('a search text can have up to 200 characters, also outside the Basic Multilingual Plane', async () => {
   const path = (character: string, length: number) =>
     `/api/v2/search?q=${encodeURIComponent(character.repeat(length))}`;
   expect(await ask('GET', path('😀', 200), 200)).toEqual({ items: [], complete: true });

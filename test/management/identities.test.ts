@@ -76,7 +76,7 @@ test('the exposures of an identity are the sums of the exposures in its packets'
   expect(await people.exposures('nobody')).toEqual([]);
 });
 
-test('a client-asserted identity counts only if the application accepts it, and a valid instance id takes precedence', async () => {
+test('a client-asserted identity counts only if the application accepts it, and a valid instance id overrides it', async () => {
   const people = await attach();
   const i = await people.mint('ann');
   await people.check('first', { u: 'bob' });

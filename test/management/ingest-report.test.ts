@@ -76,7 +76,7 @@ test.concurrent('the ingest report shows the unknown environment of a refused me
   });
 });
 
-test.concurrent('an environment with the name of a deleted environment has none of its messages in the ingest report', async () => {
+test.concurrent('the ingest report of a new environment omits messages of a deleted environment with the same name', async () => {
   const { id, mobile } = await openShop();
   const environments = `/api/v2/applications/${id}/environments`;
   expect(await sendPacket({ k: mobile.key, e: 'Staging' })).toBe(202);
@@ -119,7 +119,7 @@ test.concurrent('the ingest report attributes a malformed packet to its key, and
   expect(JSON.stringify(report)).not.toContain('jane');
 });
 
-test.concurrent('the ingest report does not show a key in the wrong place of a request', async () => {
+test.concurrent('the ingest report does not show a key that a request has in the wrong field', async () => {
   const { id, mobile, backend } = await openShop();
   const headers = { 'user-agent': `agent ${backend.key}`, origin: `https://${backend.key}` };
   expect(await sendPacket({ k: mobile.key, e: backend.key }, headers)).toBe(404);
@@ -127,7 +127,7 @@ test.concurrent('the ingest report does not show a key in the wrong place of a r
   expect(JSON.stringify(report)).not.toContain(backend.key);
 });
 
-test.concurrent('the ingest report immediately counts as many accepted messages as responses with 202', async () => {
+test.concurrent('the ingest report immediately counts one accepted message for each response with 202', async () => {
   const { id, mobile } = await openShop();
   const responses = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
@@ -192,11 +192,11 @@ test.concurrent('the ingest report has a bounded number of entries for many send
   }
   const { entries, accepted } = await read(id);
   expect(accepted).toBe(120);
-  expect(entries.length).toBeLessThanOrEqual(102); // Two hours, should one end in mid-test.
+  expect(entries.length).toBeLessThanOrEqual(102); // Limit of two hours: an hour can end during the test.
   expect(entries.map(({ sender }) => sender.userAgent)).toContain('__other__');
 });
 
-test.concurrent('the range of the ingest report is checked, and widened to hours', async () => {
+test.concurrent('the range of the ingest report is validated, and extended to whole hours', async () => {
   const { id } = await openShop();
   await manage(service.http, access, 'GET', `/api/v2/applications/${id}/ingest?from=yesterday`, 400);
   const hours = await read(id, 'from=2026-01-31T12:10:00Z&to=2026-01-31T13:10:00Z');

@@ -56,7 +56,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
   });
 });
 
-test('an application key is listed with its last use and its leak', async () => {
+test('an application key is listed with the times of its last use and of its leak', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Backend' })).json;
   clock.advance(60_000);
@@ -68,7 +68,7 @@ test('an application key is listed with its last use and its leak', async () => 
   expect(shown).toMatchObject({ lastUsedAt: at, warnings: [{ code: 'leaked', message: expect.any(String), at }] });
 });
 
-test('an application key is listed with its refused messages and the reasons', async () => {
+test('an application key is listed with the number of its refused messages, and the numbers by reason', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Frontend' })).json;
   const holder = directory.findKey(key) as KeyHolder;

@@ -112,7 +112,7 @@ test('days of a time zone cover a range without overlap, and their counts are th
   );
 });
 
-test('a report has UTC days if hours are not retained, or if local days begin within an hour', async () => {
+test('a report uses UTC days if hours are not retained, or if local days begin within a UTC hour', async () => {
   const store = createStore([{ ago: 60, checks: 1 }]);
   const old = { from: '2026-08-01T00:00:00Z', step: 'day', timeZone: 'Europe/Berlin' };
   expect(read(store, old).overview).toMatchObject({ timeZone: 'UTC', width: 86_400 });
@@ -134,7 +134,7 @@ test.each([
   const store = createStore(all);
   const bases = new OverviewBases(store);
   const again = () => read(store, { ...query, compare, timeZone: 'America/New_York' }, bases).overview;
-  expect(again().before).not.toHaveProperty('series'); // It does not wait for them.
+  expect(again().before).not.toHaveProperty('series'); // This read does not wait for series.
   const overview = again();
   const { before } = overview as { before: NonNullable<Overview['before']> };
   expect(before).not.toBeNull();

@@ -151,7 +151,7 @@ interface Caller {
   readonly header: string | undefined;
 }
 
-/** The columns of the matrix: callers, for the team that owns the objects of the path. */
+/** Columns of the matrix. Each column is a kind of caller, relative to the team that owns the objects of the path. */
 const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])[] = [
   ['a caller without a token', () => as(world.admin, undefined)],
   ['a caller with a malformed token', () => as(world.admin, 'not-a-token')],
@@ -247,7 +247,7 @@ function isNoted(route: string, id: string): boolean {
   return !route.startsWith('GET') && !/preferences|views/.test(route) && !isElsewhere;
 }
 
-/** Checks that an Admin of another team gets 404 for an unknown id, and not 403 as for an object of the team. */
+/** Checks that an Admin of another team gets 404 for an unknown id. An existing object of the team would give 403. */
 async function checkUnknownId(
   route: string,
   { header, method, body }: { header: string | undefined; method: string; body: unknown },

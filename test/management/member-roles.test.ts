@@ -48,7 +48,7 @@ describe('the role of a member', () => {
     expect(last).toMatchObject({ status: 409, json: { code: 'conflict' } });
   });
 
-  test('an Admin can give a role only to users of another team in which the caller is also an Admin', async () => {
+  test('an Admin can add a user of another team only as an Admin of both teams', async () => {
     const { as, bob, addUser, team, otherTeamId } = await openUsersFixture();
     const zoe = await addUser('Zoe', 'Admin', [team.id]);
     await as(bob, 'PUT', `/teams/${otherTeamId}/members/${zoe.user.id}`, { role: 'Viewer' });

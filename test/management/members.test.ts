@@ -75,14 +75,14 @@ describe('PUT /teams/:id/members/:userId', () => {
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
-  test('an Admin of only some teams of a user cannot change the account', async () => {
+  test('an Admin of some but not all teams of a user cannot change the account of the user', async () => {
     const { as, ada, bob, tom, path } = await open();
     await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });
     expect(await as(ada, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('adding a member responds with 404 for an unknown user, and with 403 beyond the plan', async () => {
+  test('adding a member gets status 404 for an unknown user, and 403 beyond the limit of the plan', async () => {
     const { as, ada, bob, tom, path, team, addUser } = await open();
     expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
     for (const name of ['F', 'G']) await addUser(name);
@@ -128,7 +128,7 @@ describe('DELETE /teams/:id/members/:userId', () => {
     expect(last.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('a team keeps one of two Admins who remove each other concurrently', async () => {
+  test('one of two Admins who remove each other concurrently remains in the team', async () => {
     const { as, ada, bob, path, team, directory } = await open();
     const both = await Promise.all([
       as(ada, 'DELETE', `${path}/${bob.user.id}`),

@@ -89,7 +89,7 @@ test('a declared kind also applies to the metrics of features', async () => {
   ]);
 });
 
-test('declaring a metric with another name than in the path is refused', async () => {
+test('declaring a metric is refused if the name differs from the name in the path', async () => {
   const { ask } = await openRegistry();
   const refused = refusal(400, 'invalid_body');
   expect(await ask('PUT', '/metrics/load', { kind: 'gauge', name: 'other' })).toMatchObject(refused);

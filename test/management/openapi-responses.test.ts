@@ -37,8 +37,7 @@ const promised: readonly DocumentedResponse[] = operationsOfDocument.flatMap((ro
 const hasCode = (code: RefusalCode) => (one: DocumentedResponse) => one.code === code;
 
 /**
- * True for responses that these tests cannot cause, because a worker's disk cannot fail, and its queue cannot be
- * filled.
+ * True for responses that these tests cannot cause. The disk of a worker cannot fail, and its queue cannot be filled.
  */
 const withoutCase = (one: DocumentedResponse) =>
   (hasCode('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities')) ||
@@ -63,7 +62,7 @@ function send(world: World, { authorization, method, path, body, headers }: Docu
   return world.send(authorization, method, path, body, headers);
 }
 
-/** Sends a request, and repeats it if the recipe demands that, until the wanted response arrives. */
+/** Sends a request. If the recipe has `again`, repeats the request until the wanted response arrives. */
 async function fetchResponse(world: World, wanted: DocumentedRequest, status: number): Promise<Response> {
   const { again } = wanted;
   if (again === undefined) return send(world, wanted);
@@ -98,7 +97,7 @@ class Crowd {
   }
 }
 
-/** Sends a request among the requests of a crowd until it receives the wanted response. */
+/** Sends a request while a crowd fills the queue, until the wanted response arrives. */
 async function fetchResponseInCrowd(
   world: World,
   crowd: Crowd,
@@ -142,18 +141,21 @@ describe('a documented response', () => {
 const findSchema = (route: string) =>
   operations.get(operationNamed(route))!.requestBody?.content['application/json']?.schema;
 
-/** Returns the field in which a body differs from a good body. */
+/** Returns the field in which a body differs from a valid body. */
 function changedField(sent: unknown, good: object): string {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'body';
   const [before, after] = [good, sent].map((body) => new Map(Object.entries(body)));
   return [...after!.keys(), ...before!.keys()].find((name) => after!.get(name) !== before!.get(name)) ?? '';
 }
 
-/** Codes for a refused body. The last two are for an unknown environment, and the password of another user. */
+/**
+ * Codes for a refused body. An unknown environment gives `unknown_environment`, and another user's password gives
+ * `forbidden`.
+ */
 const ofBodies = ['invalid_body', 'invalid_name', 'invalid_time', 'unknown_environment', 'forbidden'];
 
 describe('a body that breaks a rule of its schema', () => {
-  // A scan may contain any text as a feature name.
+  // Excludes scans, where any text can be a feature name.
   const checked = routes.filter((route) => findSchema(route) !== undefined && !route.includes('code-scans/'));
 
   test.each(checked)('a body that breaks its schema is refused, and changes nothing: %s', async (route) => {

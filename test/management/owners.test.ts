@@ -70,7 +70,7 @@ test('the list of features can be filtered by owner, by tag, and by ownership of
   for (const [query, found] of cases) expect(await names(`/features?${query}`), query).toEqual(found);
 });
 
-test('an owner who was deleted, or has left the team, is shown as a text', async () => {
+test('an owner who was deleted or has left the team is shown as plain text', async () => {
   const { ask, ada, grace, directory, team, otherTeamId } = await openOwners();
   await putMember(directory, team.id, grace.id);
   const owners = [ada, grace].map(({ id }) => ({ type: 'user', id }));
@@ -84,7 +84,7 @@ test('an owner who was deleted, or has left the team, is shown as a text', async
   ]);
 });
 
-test('a caller can keep an owning team that the caller is not in, but cannot add such a team', async () => {
+test('a caller can keep an owning team without being its member, but cannot add such a team', async () => {
   const { ask, directory, application, otherTeamId, team } = await openOwners();
   const owner = { type: 'team', id: otherTeamId } as const;
   await patchFeature(directory, application.id, 'search', { owners: [owner] });

@@ -5,7 +5,7 @@ import { createTeam } from '../../src/accounts/teams.ts';
 import { addToList, issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { openUsersFixture, type SignedInUser } from './people.ts';
 
-test("a token of a team's sign-in client reaches only that team, even if its user has other teams", async () => {
+test('a token of a team sign-in client gives access only to that team, even if its user has other teams', async () => {
   const { directory, settings, clock, ada, team, callWith } = await openUsersFixture();
   const evil = await createTeam(directory, 'Evil');
   await putMember(directory, evil.id, ada.user.id);

@@ -23,7 +23,7 @@ test('an API key does not need a recent sign-in', async () => {
   expect(changed).toMatchObject({ status: 200 });
 });
 
-test('a route that is always dangerous requires a recent sign-in', async () => {
+test('a dangerous route requires a recent sign-in for every request body', async () => {
   const { as, ada, eve, team, clock } = await openUsersFixture();
   clock.advance((maxSignInAge + 1) * 1000);
   const key = { name: 'ci', scopes: ['read'] };

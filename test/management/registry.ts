@@ -33,12 +33,13 @@ export interface Registry extends ManageFixture {
   names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
   /** Counts a packet of an environment at the current time of the clock. */
   see(packet: { f?: object; m?: object }, environment?: string): void;
-  /** Counts a metric of a feature, from a report. */
+  /** Counts a metric of a feature, as a report would. */
   seeFeatureMetric(feature: string, metric: string, value: number): void;
 }
 
 /**
- * Opens a registry with 30 days until features are stale, and limits of three features and two metrics per environment.
+ * Opens a registry in which features are stale after 30 days. An environment is limited to three features and two
+ * metrics.
  */
 export async function openRegistry(): Promise<Registry> {
   const fixture = await openManageFixture();
@@ -102,7 +103,7 @@ export async function openRegistry(): Promise<Registry> {
   };
 }
 
-/** Makes reports in this thread. Tasks and results are copied as they are between threads. */
+/** Computes reports in this thread. Tasks and results are copied as if they were sent between threads. */
 function reportsInThisThread(store: UsageTables): ReportPool {
   const reports = createReports(store);
   return {

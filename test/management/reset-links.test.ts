@@ -24,7 +24,7 @@ async function signInEve({ directory, settings, accountStore, clock, eve }: User
 }
 
 describe('a reset link', () => {
-  test('a reset link is valid for a day, and its creation does not invalidate the password and the sessions', async () => {
+  test('a reset link is valid for a day, and its creation keeps the password and the sessions valid', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory, clock } = fixture;
     const eves = await signInEve(fixture);

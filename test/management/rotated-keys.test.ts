@@ -12,7 +12,7 @@ describe('a rotated key', () => {
   const day = 24 * 3_600_000;
 
   test.each(['Frontend', 'Mobile', 'Backend'] as const)(
-    'a rotated %s key is accepted for a day, as its successor is, and is then revoked',
+    'a rotated %s key is accepted for a day next to its successor, and is then revoked',
     async (type) => {
       const { call, path, clock, directory, application, store: accounts, accountStore } = await open();
       const old = (await call('POST', path, { type, name: 'Web' })).json;

@@ -117,7 +117,7 @@ test('a sender is listed once after a restart, and removed after ninety days', a
   expect((await senders('checkout')).items).toEqual([]);
 });
 
-test('senders over the limit are merged into one sender, and the response says so', async () => {
+test('senders over the limit are merged into one sender, and the response reports the merge', async () => {
   const { send, senders } = await open();
   for (let each = 0; each < 27; each += 1) await send(`app${each}/1`, 'checkout');
   const { items, othersLeftOut } = await senders('checkout');

@@ -20,7 +20,7 @@ async function begin(
   return (await accountStore.change((tx) => start(settings, tx, granted))).key;
 }
 
-/** Lists the sessions of a person: the sign-ins, each with its clients. */
+/** Lists the sign-ins of a person, each with the clients of its sessions. */
 async function listed({ as, freshToken }: UsersFixture, who: SignedInUser, of: SignedInUser): Promise<object[]> {
   const caller = { ...who, ...(await freshToken(who)) };
   const { status, json } = await as(caller, 'GET', `/users/${of.user.id}/sessions`);
@@ -31,7 +31,7 @@ async function listed({ as, freshToken }: UsersFixture, who: SignedInUser, of: S
   ]);
 }
 
-test('sessions are grouped by sign-in, the most recently used first', async () => {
+test('sessions are grouped by sign-in, and the most recently used sign-in comes first', async () => {
   const fixture = await openUsersFixture();
   const { eve, ada, clock } = fixture;
   await begin(fixture, eve, 'laptop');
@@ -95,7 +95,7 @@ test('a console session expires earlier than a session of another client', async
   expect(await listed(fixture, fixture.eve, fixture.eve)).toEqual(left);
 });
 
-test("an Admin does not see a user's sessions with another team's client", async () => {
+test('an Admin does not see the sessions that a user has with a client of another team', async () => {
   const fixture = await openUsersFixture();
   const { bob, ada, directory, otherTeamId, clock } = fixture;
   const client = {

@@ -43,7 +43,7 @@ test('the status contains the numbers of received packets, reports and refusals'
 describe('a sender with an unknown key', () => {
   const key = `fm_fe_${'c0ffee'.repeat(6)}abcd`;
 
-  test('an unknown key is listed with its prefix, and the origin and environment of its sender', async () => {
+  test('an unknown key is listed with its prefix, the origin of its request and the sent environment', async () => {
     for (let time = 0; time < 2; time += 1)
       expect(await post('/api/frontend/telemetry', { k: key, e: 'Prod' }, { origin })).toBe(404);
     const { items } = await read<{ items: unknown[] }>('/unattributed');

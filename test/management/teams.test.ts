@@ -26,7 +26,7 @@ describe('POST /teams', () => {
     expect(directory.users.get(ada.user.id)).toMatchObject({ teams: [team.id, json.id], primaryTeam: team.id });
   });
 
-  test('a team that an API key creates has the Admins of the team of the key as members', async () => {
+  test('an API key that creates a team adds the Admins of its own team as members', async () => {
     const { call, as, ada, bob, eve } = await openUsersFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
@@ -63,7 +63,7 @@ describe('POST /teams', () => {
     expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
-  test('the limit of teams that an API key creates includes the teams that those teams create', async () => {
+  test('the limit of teams created by an API key includes the teams that these teams create', async () => {
     const { call, as, ada, team, directory, issueToken } = await openUsersFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
@@ -105,7 +105,7 @@ test('users see only their own teams', async () => {
 });
 
 describe('PATCH /teams/:id', () => {
-  test('a patch of a team changes the given fields, if the caller has read the current version', async () => {
+  test('a patch of a team with If-Match changes only the given fields, and only in the current version', async () => {
     const { sendTo, ada, team, clock } = await openUsersFixture();
     const authorization = `Bearer ${ada.token}`;
     const target = `/api/v2/teams/${team.id}`;
@@ -129,7 +129,7 @@ describe('PATCH /teams/:id', () => {
     expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
   });
 
-  test('a smaller plan of a team is refused, with the limit that the team exceeds', async () => {
+  test('changing a team to a smaller plan is refused with the limit that the team exceeds', async () => {
     const { as, ada, team, application, directory, addUser } = await openUsersFixture();
     for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
     for (const name of ['F', 'G', 'H']) await addUser(name);

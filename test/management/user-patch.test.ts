@@ -47,14 +47,14 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'ada', { email: 'ad@example.com' }, 400, 'invalid_body'],
   ['ada', 'ada', { email: 'ad@example.com', currentPassword: 'old password' }, 200],
   ['ada', 'ada', { password: 'new password' }, 400, 'invalid_body'],
-  // Changes of other users in which the caller or the user is not an Admin.
+  // Changes by callers who are not Admins of the user's team.
   ['eve', 'ada', { name: 'Ad' }, 403, 'forbidden'],
   ['tom', 'eve', { name: 'Eva' }, 403, 'not_in_team'],
 ];
 
 const oldPassword = cheapHash('old password', randomBytes);
 
-/** The password of Ada and Eve is `old password`. */
+/** Opens a fixture. Ada and Eve have the password `old password`. */
 async function open() {
   const fixture = await openUsersFixture();
   const { directory, ada, eve } = fixture;
@@ -140,7 +140,7 @@ test('a new password is hashed only after the change is checked', async () => {
   expect(hashed).toEqual([eve.user.id]);
 });
 
-test('a user without a password cannot set a password, because there is no current password to prove', async () => {
+test('a user without a password cannot set a password, because the request must prove the current password', async () => {
   const { as, ada, directory } = await open();
   const user = { ...ada.user, passwordHash: noPasswordHash };
   await directory.change((tx) => tx.put('users', user.id, user));

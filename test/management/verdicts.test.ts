@@ -36,7 +36,7 @@ async function open() {
       (await ask('GET', `/api/v2/applications/${id}/overview?environment=Production`, 200)) as {
         readonly features: readonly { readonly feature: string; readonly verdict: string }[];
       },
-    /** Reports checks of variants of features. */
+    /** Sends a report with checks of features by variant. */
     async report(
       features: Readonly<Record<string, Readonly<Record<string, number>>>>,
       ua = 'web/2.3',
@@ -92,7 +92,7 @@ test('the verdict on a feature is new, then in use, then not seen while the serv
   expect((await verdict('checkout')).kind).toBe('in_use');
 });
 
-test('the verdict is cannot_tell if nothing reports, or if a former sender of the feature does not report', async () => {
+test('the verdict is cannot_tell if no sender reports, or if a former sender of the feature does not report', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 1 } }, 'batch/1.0');
   clock.advance(31 * dayMs);
@@ -118,7 +118,7 @@ test('the verdict is cannot_tell if nothing reports, or if a former sender of th
   });
 });
 
-test('the verdict is cannot_tell while a sender with a wrong clock names the feature', async () => {
+test('the verdict is cannot_tell while a sender with a wrong clock reports the feature', async () => {
   const { clock, report, verdict } = await open();
   clock.advance(40 * dayMs);
   await report({ search: { on: 1 } });

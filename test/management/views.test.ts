@@ -12,7 +12,7 @@ async function openViews() {
   return { ...fixture, application, path: `/applications/${application.id}/views` };
 }
 
-test('a private view is visible only to its author, and a shared view to everyone', async () => {
+test('a private view is visible only to its author, and a shared view is visible to everyone', async () => {
   const { as, ada, eve, path } = await openViews();
   const own = await as(ada, 'POST', path, newView);
   expect(own).toMatchObject({ status: 201, json: { ...newView, shared: false, by: ada.user.email, mine: true } });

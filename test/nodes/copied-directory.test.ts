@@ -13,7 +13,7 @@ const often = { interval: 100 };
 let database: Postgres | undefined;
 
 needing('postgresql').describe('a node that is frozen while a copy of its directory starts', () => {
-  test('a frozen node whose directory was copied responds with 503 once thawed, and each packet counts once', async () => {
+  test('a frozen node whose directory was copied responds with 503 after it resumes, and packets count once', async () => {
     database = await Postgres.start();
     const postgresUrl = await database.database();
     const credentials = await preparePostgres(postgresUrl);

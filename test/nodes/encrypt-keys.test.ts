@@ -11,7 +11,7 @@ const { test } = needing('postgresql');
 
 const database = opened(() => Postgres.start());
 
-test('nodes continue with a key file after their secrets were encrypted, and do not start without it', async () => {
+test('nodes with a key file continue after their secrets were encrypted, and do not start without the file', async () => {
   const url = await database.database();
   const credentials = await preparePostgres(url);
   const postgres = ['--postgres', url];

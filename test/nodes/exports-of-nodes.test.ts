@@ -16,7 +16,7 @@ interface UsageReport {
   readonly features: readonly { readonly feature: string; readonly checks: number }[];
 }
 
-/** The exports of two machines with the same counts. */
+/** Tests that the exports of two machines contain the same counts. */
 
 const names = ['one', 'two'] as const;
 const features = ['checkout', 'search'] as const;
@@ -55,7 +55,7 @@ async function get(http: string, path: string): Promise<Response> {
 
 const report = (more: string) => `/applications/${shop.application}/usage?environment=Production${more}`;
 
-/** Functions that return the checks by feature that a node exports. */
+/** Functions that return the exported checks of a node, by feature. */
 const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string, number])[]>>> = {
   async json(http) {
     const { features } = (await (await get(http, report(''))).json()) as UsageReport;
@@ -119,7 +119,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), often);
   });
 
-  test('a node shows the time spent waiting for PostgreSQL in a trace', async () => {
+  test('a trace of a node shows the time spent waiting for PostgreSQL', async () => {
     const id = randomBytes(16).toString('hex');
     const { http } = nodes.get('two')!;
     const headers = {
@@ -140,7 +140,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     expect(readValues(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
   });
 
-  test('one node pushes to the collector, and the other takes over with the same sums if the first is killed', async () => {
+  test('a second node continues the pushes to the collector with the same sums if the pushing node is killed', async () => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatus;

@@ -98,7 +98,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     await expectChecks(counts / features);
   });
 
-  test('two nodes count an imported file once, although PostgreSQL is away during the import', async () => {
+  test('two nodes count an imported file once, although PostgreSQL is unreachable during the import', async () => {
     let restarts = 0;
     const summary = await importOn(nodes[0]!, writeHistory(2), {
       async beforePart(parts) {

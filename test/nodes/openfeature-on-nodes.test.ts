@@ -39,7 +39,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
     owner = { http, access, application: await createApplication(http, access, { name: 'Shop' }) };
     const { key } = await createKey(http, access, owner.application, 'Backend');
     environment = await createEnvironment(owner);
-    // A node refuses a new key until it has followed PostgreSQL, and refused reports are not sent again.
+    // A node refuses a new key until it has read the key from PostgreSQL. Refused reports are not sent again.
     for (const node of nodes) await vi.waitFor(async () => expect(await report(node, key)).toBe(200));
     host = await startUnreliableHost(http);
     app = await (await prepareServerApp())({ url: host.url, key, environment, seconds: 3600 });
@@ -69,7 +69,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
       await app.act('evaluate', 'checkout', 'bob', 50);
       await app.act('flush');
     }
-    // Shipped counts are applied in order. Once these counts are applied, all earlier counts are, too.
+    // Shipped counts are applied in order. All earlier counts are applied before these counts.
     for (const { http } of nodes) {
       host.target = http;
       await app.act('evaluate', 'retired', 'ada', 1);

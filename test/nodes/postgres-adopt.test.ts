@@ -83,7 +83,7 @@ needing('postgresql').describe('flagmeter postgres adopt', () => {
     await stop(running);
   });
 
-  test('flagmeter postgres adopt moves the store even if it is killed, and each node has the same reports', async () => {
+  test('flagmeter postgres adopt moves the store even if it is killed, and all nodes have the same reports', async () => {
     let kills = 0;
     for (let ms = 40; (await killedAfter(ms)) === 'killed'; ms += 10) kills += 1;
     expect(kills).toBeGreaterThan(2);
@@ -140,7 +140,7 @@ async function startNode(directory: string, name: string): Promise<Binary> {
   return node;
 }
 
-/** Checks that one node knows an instance id minted before the move, and that the other node sees its exposures. */
+/** Checks that one node accepts an instance id minted before the move, and that the other node sees its exposures. */
 async function expectIdIsValid(one: Binary, other: Binary): Promise<void> {
   const packet = { k: packetKey, e: 'Production', f: { welcome: { on: [1] } }, i: instanceId };
   expect(await send(one.http, 'telemetry', packet, { origin })).toMatchObject({ status: 202 });

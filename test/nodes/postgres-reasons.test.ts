@@ -6,7 +6,7 @@ import { PostgresPair } from '../support/postgres-pair.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Reasons that a node gives for a PostgreSQL that it cannot use. */
+/** Tests of the reasons that a node reports if it cannot use PostgreSQL. */
 
 const often = { interval: 100 };
 

@@ -104,7 +104,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     for (const { http } of nodes.slice(1)) await manage(http, access, 'GET', webhook, 404);
   });
 
-  test('all nodes read data of the first upgraded node once they are upgraded', async () => {
+  test('all nodes can read data that the first upgraded node has written, once all nodes are upgraded', async () => {
     for (const node of nodes.slice(1)) await replace(node, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     for (const { http } of nodes)
@@ -162,7 +162,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), often);
   });
 
-  test('a node of the previous release waits for its update at an entry that it cannot apply', async () => {
+  test('a node of the previous release stops applying the log at an unsupported entry until it is updated', async () => {
     const [first, second, third] = nodes as [Node, Node, Node];
     await restart(first, before);
     const { checks } = clients.told;
@@ -182,7 +182,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), often);
   });
 
-  test('a node refuses to start if the tables are too new, and says what to do', async () => {
+  test('a node refuses to start if the tables are too new, and the error explains what to do', async () => {
     const [node] = nodes as [Node, Node, Node];
     await stopAtOnce(node);
     const layout = (newest: number, oldest: number) =>
@@ -193,12 +193,12 @@ describe('nodes of two releases on one PostgreSQL', () => {
     expect(refused.stderr).toMatch(/has layout 99, .*; this one knows layout \d+: update it on this node/);
     const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
     expect([migrated.code, migrated.stderr]).toEqual([1, expect.stringContaining('use a newer flagmeter')]);
-    await layout(99, 1); // Versions that know an earlier layout can continue with such tables.
+    await layout(99, 1); // Versions that support an earlier layout can continue with such tables.
     await restart(node, before);
   });
 });
 
-/** Reads the reports of data from before the upgrade. The audit log continues, so it is not included. */
+/** Reads the reports of data from before the upgrade. The audit log is not included, because it continues to grow. */
 async function readReports({ http }: Node): Promise<object> {
   const { '/audit?limit=200': _, ...answers } = await readStore(http, stored);
   return steadyResponses(answers) as object;
@@ -237,7 +237,7 @@ async function restart(node: Node, binary: string): Promise<void> {
 
 /** Stops a node cleanly and starts it with an executable, as in the docs. */
 async function replace(node: Node, binary: string): Promise<void> {
-  const isDrained = node.binary === before; // The previous release does not know --shutdown-delay.
+  const isDrained = node.binary === before; // The previous release does not support --shutdown-delay.
   if (isDrained) await setState(node, 'drain');
   expect(await stop(node.process)).toMatchObject({ code: 0 });
   Object.assign(node, { binary, process: await startNode(binary, node) });

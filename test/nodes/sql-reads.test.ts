@@ -68,7 +68,7 @@ needing('postgresql').describe('the usage by days in SQL', () => {
     await vi.waitFor(expectAlike({ checkout: 7, search: 105 }), often);
   });
 
-  test('the usage by days in SQL follows renames, and disappears immediately with its application', async () => {
+  test('the usage by days in SQL follows renames, and disappears as soon as its application is deleted', async () => {
     const [{ http }] = nodes as [Binary];
     const path = `/api/v2/applications/${application}`;
     await manage(http, bearer, 'PATCH', path, 200, { name: 'Market' });

@@ -65,7 +65,7 @@ needing('postgresql').describe('a node', () => {
     expect(filesIn(data)).not.toContain('spool');
   });
 
-  test('a node refuses to start on the directory of another database', async () => {
+  test('a node refuses to start on a directory that was used with another database', async () => {
     const ended = await serve(node, ['--postgres', await newDatabase()]);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/was used with another database/);

@@ -20,7 +20,7 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
-/** Three nodes on one PostgreSQL, with requests as from a load balancer. */
+/** Three nodes on one PostgreSQL, which receive requests as from a load balancer. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const environment = 'Production';
@@ -34,7 +34,7 @@ const nodes: Binary[] = [];
 let bearer: string;
 let application: string;
 const keys: Record<string, string> = {};
-/** Number of accepted checks, and of checks without a response. */
+/** Number of checks that were accepted or got no response. */
 let counted = 0;
 
 needing('postgresql').describe('three nodes on one PostgreSQL', () => {
@@ -56,7 +56,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('nodes share all records created on one of them, and each node reports the counts of all', async () => {
+  test('nodes share all records created on one node, and each node reports the counts of all nodes', async () => {
     for (const node of nodes) {
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
@@ -64,7 +64,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
   });
 
-  test('nodes count each OpenTelemetry export once, whichever nodes receive a sum or a repeated request', async () => {
+  test('nodes count each OpenTelemetry export once, even if different nodes receive its sums or its repetitions', async () => {
     const now = Date.now();
     const event = logs([evaluation({ 'feature_flag.result.variant': 'on' }, now)]);
     for (const node of nodes) await sendExport(node, 'logs', event);
@@ -109,7 +109,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     }
   });
 
-  test('nodes accept an instance id minted by another node, and all of them forget a person', async () => {
+  test('nodes accept an instance id that another node minted, and forgetting a person affects all nodes', async () => {
     const identity = 'ann@example.com';
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
@@ -120,14 +120,14 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await vi.waitFor(async () => expect(await countExposures(node, identity)).toBe(0), often);
   });
 
-  test('all nodes immediately refuse a token that one of them has invalidated', async () => {
+  test('all nodes immediately refuse a token that was invalidated on one node', async () => {
     const other = await token(nodes[1]!.http, credentials);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(200);
     expect((await get(nodes[0]!, '/api/account/invalidate-token', 'POST', other)).status).toBe(200);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(401);
   });
 
-  test('nodes count and refuse management requests while PostgreSQL is away, and lose no counts', async () => {
+  test('nodes count packets but refuse management requests without PostgreSQL, and lose no counts', async () => {
     await database.stop();
     for (const node of nodes) await sendPacket(node);
     for (const node of nodes) {
@@ -146,7 +146,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
 
-  test('a node that has joined before starts counting without PostgreSQL', async () => {
+  test('a node that joined earlier can restart and count while PostgreSQL is unreachable', async () => {
     const [first] = nodes;
     await stop(nodes[2]!);
     await database.stop();

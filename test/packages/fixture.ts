@@ -3,7 +3,6 @@ import { makePackages } from '../../scripts/package/packages.ts';
 import type { Target } from '../../scripts/package/targets.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 
-// The packages are large.
 export const root = join(import.meta.dirname, '../..');
 
 /** The time of the commit, in seconds since 1970. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { needing } from '../support/needing.ts';
 import { saidIn } from './said.ts';
 
-/** Returns why no copy of this machine can be booted; `undefined` if it can be booted. */
+/** Returns the reason why this machine cannot be copied and booted; `undefined` if it can be. */
 function whyNoMachine(): string | undefined {
   if (process.getuid?.() !== 0) return 'the tests do not run as root';
   const script =

@@ -7,10 +7,7 @@ import { sha256Of } from '../../scripts/package/checksums.ts';
 import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 
-/**
- * Returns why the compilers of this machine produce other bytes; `undefined` if they produce the same bytes, or are
- * missing.
- */
+/** Returns the reason why add-ons compiled here would differ; `undefined` if the compilers are the same or missing. */
 function whyOtherBytes(target: string): string | undefined {
   const { compiler }: PrebuiltRecord = JSON.parse(readFileSync(prebuiltRecord(target), 'utf8'));
   const present = readVersions(compilersFor(target));

@@ -34,7 +34,7 @@ let data: string;
 
 const key = new PostgresKey(Buffer.alloc(32, 7));
 const identity = Buffer.alloc(16, 3);
-/** The identity of a section of an import. Such a section is a permanent message. */
+/** Identity of a section of an import. A section is stored as a permanent message. */
 const part = Buffer.alloc(16, 4);
 const sentAt = Date.UTC(2026, 0, 1);
 
@@ -249,7 +249,7 @@ describe('flagmeter postgres adopt', () => {
     await expectRefused(/it has nodes/);
   });
 
-  test('rejects a database other than the one with which the move began', async () => {
+  test('rejects a database other than the database for which the move began', async () => {
     await move();
     url = await postgres.database();
     await expectRefused(

@@ -22,7 +22,7 @@ startPostgres();
 
 const { describe, it } = needing('postgresql');
 
-/** Counts while a node cannot reach PostgreSQL. */
+/** Calls `count` while a node cannot reach PostgreSQL. */
 async function countCutOff(node: TestNode, count: () => void): Promise<void> {
   node.session.fault = () => 'refused';
   count();
@@ -69,7 +69,7 @@ describe('a process whose stream was closed', () => {
     await expectCounts(await restart(url, one), { f: 11 });
   });
 
-  it('the deltas of a closed stream are shipped even if other nodes have forgotten its series names', async () => {
+  it('the deltas of a closed stream are shipped even if other nodes have forgotten the series names of the stream', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -96,27 +96,30 @@ describe('a process whose stream was closed', () => {
     ['fm-done', 'killed after'],
   ];
 
-  it.each(places)('a closed stream is shipped once if a node stops at statement %s (%s)', async (statement, kind) => {
-    const url = await newDatabase();
-    const one = await start(url);
-    const two = await start(url);
-    await one.node.freshen();
-    await countCutOff(one, () => one.count('f', 10));
-    await kill(url, one);
-    await closeStreams(url, one);
-    const fault = (name: string) => (name === statement ? kind : undefined);
-    const second = begin(url, { data: one.data, fault });
-    second.count('f', 100);
-    await expect.poll(() => second.session.isKilled).toBe(true);
-    const third = await restart(url, second);
-    for (const node of [third, two]) await expectCounts(node, { f: 110 });
-    const open = `SELECT stream FROM fm_stream WHERE state = 'open' AND directory = $1`;
-    await expect.poll(() => postgres.query(open, [third.spool.directory], url)).toHaveLength(1);
-  });
+  it.each(places)(
+    'a closed stream is shipped once if a node that runs %s is %s the statement',
+    async (statement, kind) => {
+      const url = await newDatabase();
+      const one = await start(url);
+      const two = await start(url);
+      await one.node.freshen();
+      await countCutOff(one, () => one.count('f', 10));
+      await kill(url, one);
+      await closeStreams(url, one);
+      const fault = (name: string) => (name === statement ? kind : undefined);
+      const second = begin(url, { data: one.data, fault });
+      second.count('f', 100);
+      await expect.poll(() => second.session.isKilled).toBe(true);
+      const third = await restart(url, second);
+      for (const node of [third, two]) await expectCounts(node, { f: 110 });
+      const open = `SELECT stream FROM fm_stream WHERE state = 'open' AND directory = $1`;
+      await expect.poll(() => postgres.query(open, [third.spool.directory], url)).toHaveLength(1);
+    },
+  );
 });
 
 describe('a copied directory', () => {
-  it('a copied directory stops counting if PostgreSQL has later deltas of its stream; nothing counts twice', async () => {
+  it('a node on a copied directory stops counting if PostgreSQL has later deltas, so nothing counts twice', async () => {
     const url = await newDatabase();
     const two = await start(url);
     const one = await start(url);
@@ -129,7 +132,7 @@ describe('a copied directory', () => {
     await expectCounts(one, { f: 111 });
     await kill(url, one);
     const copy = begin(url, { data });
-    copy.count('f', 1000); // The copy accepts the packet before it can notice.
+    copy.count('f', 1000); // The copy accepts the packet before it detects that it is a copy.
     await copy.until(({ refuses }) => refuses === 'copied');
     for (const node of [copy, two]) await expectCounts(node, { f: 1111 });
     expect(logged(copy, 'error')).toEqual([expect.stringContaining('start a node with an empty directory')]);
@@ -140,7 +143,7 @@ describe('a copied directory', () => {
   it.each([
     ['ships its own counts if the copy has shipped the same deltas', true],
     ['keeps its own counts if the copy has shipped other deltas', false],
-  ])('a node counts nothing while a copy of its directory runs, and then %s', async (_, isSame) => {
+  ])('a node counts nothing while a process runs on a copy of its directory, and then %s', async (_, isSame) => {
     const url = await newDatabase();
     const one = await start(url, { name: 'one' });
     one.count('f', 1);

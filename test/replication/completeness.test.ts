@@ -12,7 +12,7 @@ describe('the time through which a replica is complete', () => {
     completeness.followed({ isAtEnd: true, isLoaded, through });
   }
 
-  it('the completeness of a replica is unknown until the log was applied to its end', () => {
+  it('the completeness of a replica is unknown until the replica has applied the whole log', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.followed({ isAtEnd: false, isLoaded: false, through: completeness.shown() });

@@ -24,7 +24,7 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a Go SDK bucket sent to two nodes counts once with a note, and a different bucket counts in full', () => {
+test('a Go SDK bucket sent to two nodes counts once and is noted, but a different bucket counts in full', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, on, stop] of [
     [one, 5, start],
@@ -62,7 +62,7 @@ test('a restarted replica compares totals with its stored totals, and forgets th
   expect(countRows(node, 'cumulative')).toBe(0);
 });
 
-test('a delta has the format of earlier releases unless it has totals or a route unknown to these releases', () => {
+test('a delta has the format of earlier releases if it has no running totals and no newer route', () => {
   const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
   const { one, log } = setUp();
   one.send(packet(), start);

@@ -19,7 +19,7 @@ const { describe, it } = needing('postgresql');
 
 const today = Math.floor(Date.now() / 86_400_000);
 const yesterday = today - 1;
-/** Returns the first minute of a day, relative to the minute in which `TestNode` counts. */
+/** Returns the first minute of a day, as an offset from the minute in which `TestNode` counts. */
 const on = (day: number) => day * 1440 - minute;
 
 const columns = 'feature, variant, checks::int, used::int, viewed::int, users::int';
@@ -127,7 +127,7 @@ async function fill(one: TestNode, two: TestNode, features = 1200): Promise<Reco
 }
 
 describe('usage by days in SQL', () => {
-  it('the usage by days in SQL equals the reports of complete days, whichever nodes write it', async () => {
+  it('the SQL views of daily usage equal the reports of complete days, no matter which nodes write the views', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -156,7 +156,7 @@ describe('usage by days in SQL', () => {
     expect(await exportFrom(one)).toEqual({ days: 0, rows: 0 });
   });
 
-  it('the usage by days in SQL includes the users of variants and features', async () => {
+  it('the SQL views of daily usage include the users of variants and features', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -176,7 +176,7 @@ describe('usage by days in SQL', () => {
     ]);
   });
 
-  it('the usage by days in SQL shows only fully written days, even if a writer was killed', async () => {
+  it('the SQL views of daily usage show only fully written days, even if a writer was killed', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -196,7 +196,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(two, yesterday));
   });
 
-  it('the usage by days in SQL includes late counts, and older rows never replace newer rows', async () => {
+  it('the SQL views of daily usage include late counts, and older rows never replace newer rows', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -225,7 +225,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toContainEqual(expect.objectContaining({ feature: 'f3', checks: 11_008 }));
   });
 
-  it('the usage by days in SQL has the current names, and is removed with its environment', async () => {
+  it('the SQL views of daily usage have the current names, and lose the rows of a removed environment', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -242,7 +242,7 @@ describe('usage by days in SQL', () => {
     expect(await change('SELECT 1 FROM fm_day')).toEqual([]);
   });
 
-  it('the usage by days in SQL includes counts of a version that did not list changed days', async () => {
+  it('the SQL views of daily usage include counts stored by a version without a list of changed days', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);
@@ -255,7 +255,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
   });
 
-  it('the usage by days in SQL reveals nothing to roles without rights', async () => {
+  it('the SQL views of daily usage reveal nothing to roles without rights', async () => {
     const url = await postgresWithShop();
     const one = await start(url);
     const two = await start(url);

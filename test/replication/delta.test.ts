@@ -143,7 +143,7 @@ const delta = fc.record({
   ),
 }) as fc.Arbitrary<Delta>;
 
-/** Converts byte strings of any class to plain ones. */
+/** Converts byte arrays of any class to instances of `Uint8Array`. */
 const plain = (each: unknown): unknown => {
   if (each instanceof Uint8Array) return Uint8Array.from(each);
   if (Array.isArray(each)) return each.map(plain);

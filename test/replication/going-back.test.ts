@@ -28,7 +28,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('a PostgreSQL that reverted to an earlier state', () => {
-  it('a reverted PostgreSQL receives later deltas again, also from idle nodes and of earlier processes', async () => {
+  it('a reverted PostgreSQL receives later deltas again, including deltas of idle nodes and of earlier processes', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);
@@ -55,7 +55,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     expect(logged(two, 'warn')).toContain('reloading the replica');
   });
 
-  it('a node ships nothing to a PostgreSQL that lacks earlier deltas until its streams are closed', async () => {
+  it('a node ships nothing to a PostgreSQL that lacks earlier deltas until the streams of the node are closed', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);

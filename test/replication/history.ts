@@ -16,7 +16,7 @@ import {
 export const people = ['ann', 'bob', 'eve'];
 export const features = ['a', 'b', 'c', '__proto__'];
 
-/** Generators for events of three nodes, which happen one after another. */
+/** Generators for events of three nodes. The events happen one after another. */
 const streamNumber = fc.nat({ max: 2 });
 const person = fc.constantFrom(...people);
 const counts = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }), fc.nat({ max: 9 }));

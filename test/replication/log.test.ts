@@ -53,7 +53,7 @@ describe('an entry that is not a delta', () => {
     expect(await kinds(url)).toEqual(['mint', 'mint']);
   });
 
-  it('forgetting and erasing resolve once the requesting node has applied the log entry', async () => {
+  it('requests to forget or erase resolve once the requesting node has applied the log entry', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const mint = createMint(3);
@@ -68,7 +68,7 @@ describe('an entry that is not a delta', () => {
     await expectCounts(one, {});
   });
 
-  it('minting and forgetting fail while PostgreSQL is away', async () => {
+  it('requests to mint or forget fail while PostgreSQL is unreachable', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.side.fault = () => 'refused';

@@ -7,7 +7,7 @@ import { connect, initPostgres, TestNode, type TestNodeOptions } from './test-no
 export let postgres: Postgres;
 let running: TestNode[] = [];
 
-/** Starts PostgreSQL for the tests of a file. Each file calls it, because files can share this module. */
+/** Starts PostgreSQL for the tests of a file. Each file calls this function, because files can share this module. */
 export function startPostgres(): void {
   beforeAll(async () => {
     postgres = await Postgres.start();
@@ -85,14 +85,14 @@ export async function expectCounts(node: TestNode, wanted: Record<string, number
 export const logged = (node: TestNode, level: string) =>
   node.lines.filter((line) => line.level === level).map(({ msg }) => msg);
 
-/** Replaces the database by an empty one of the same name. */
+/** Replaces the database by an empty database of the same name. */
 export async function lose(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
   await postgres.query(`CREATE DATABASE ${name} TEMPLATE template0`);
 }
 
-/** Appends a horizon, as a node does every half minute. */
+/** Appends a horizon entry, as a node does every half minute. */
 export async function horizon(url: string): Promise<void> {
   const session = connect(url);
   await new LogAppender(session).horizon(0);

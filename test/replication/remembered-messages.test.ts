@@ -7,11 +7,11 @@ import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from 
 
 const identity = Buffer.alloc(16, 5);
 
-test('a retry of a message without counts does not count, but other packets do', () => {
+test('a retry of a message without counts is not counted, but other packets are counted', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
-    stream.send(packet(), start); // Has no identity, because any of several identical processes can send it.
-    // A message without counts has the identity, so that a retry on another node does not count.
+    stream.send(packet(), start); // This packet has no identity, because any of several identical processes can send it.
+    // The message without counts has the identity, so that its retry on another node does not count.
     stream.sendMessage(packet({ f: {} }), identity, start);
     stream.ship(log, start);
   }
@@ -36,7 +36,9 @@ test('a permanent message counts once, whenever nodes ship it, and has a format 
   expect(formats).toEqual([3, 3]);
 });
 
-/** Returns the identity of a section of an import. It begins with the numbers of application and environment. */
+/**
+ * Returns the identity of a section of an import. It begins with the numbers of the application and the environment.
+ */
 function createPartIdentity(environment: number, part: number): Buffer {
   const words = Buffer.alloc(16, part);
   words.writeUInt32BE(application, 0);
@@ -58,7 +60,7 @@ test('a summary of values that two nodes import counts once', () => {
   expect(node.refused).toEqual([]);
 });
 
-test('the permanent messages of a deleted environment are removed, and messages of other environments are not', () => {
+test('the permanent messages of a deleted environment are removed, and messages of other environments are kept', () => {
   const { log, one, node } = setUp();
   for (const environment of [1, 2, 3])
     for (const part of [1, 2]) one.importSummary(summary, createPartIdentity(environment, part), environment, start);

@@ -25,7 +25,7 @@ describe('uses of an instance id unknown to their node', () => {
     one.sendUnresolved(packet({ person: 'ann' }), mint, start + minutes * minute);
     one.ship(log, start);
     node.follow(log);
-    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 }); // The packet counts in any case.
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 }); // The packet counts for any instance id.
     expect(listExposures(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
   });
 
@@ -45,7 +45,7 @@ describe('uses of an instance id unknown to their node', () => {
 describe('a forgotten person', () => {
   const nothing = ['ann', 1, {}];
 
-  test('late deltas do not restore a forgotten person, and later uses count again', () => {
+  test('late deltas do not restore a forgotten person, and later uses by that person count again', () => {
     const { log, one, other, node } = setUp();
     const mint = createMint('ann', 1, start, day);
     appendMints(log, mint);
@@ -67,7 +67,7 @@ describe('a forgotten person', () => {
     expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
-  test('a forgotten person stays listed until every stream has applied the entry that forgets the person', () => {
+  test('the list of forgotten people has a person until every stream has applied the forget entry', () => {
     const { log, one, other, node } = setUp();
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);

@@ -41,7 +41,7 @@ describe('the order of entries', () => {
   });
 });
 
-test('an entry is applied again after a failed commit, which leaves nothing in memory', () => {
+test('a failed commit leaves nothing in memory, and its entry is applied again', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
     for (const ship of [1, 2, 3]) {
@@ -91,7 +91,7 @@ describe('an entry of a newer version', () => {
     expect(() => node.replica.apply(entries.slice(1))).toThrow(NewerEntry);
     expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
     expect(node.replica.applied.position).toBe(1);
-    node.follow(log); // The node continues after an update.
+    node.follow(log); // The node continues after a software update.
     expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
   });
 });
@@ -134,7 +134,7 @@ describe('a message', () => {
   });
 });
 
-test('the last value of a metric is the last one in the log if messages have the same time', () => {
+test('the last value of a metric is the last in log order if several messages have the same time', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, value, at] of [
     [one, 1, start + 5],

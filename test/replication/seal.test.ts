@@ -100,7 +100,7 @@ test('deltas sealed at any time add up to the counts of a single machine', async
   );
 });
 
-/** Checks that each series is named before or in the delta that refers to it. */
+/** Checks that each series is named in the delta that refers to it, or in an earlier delta. */
 function expectNamed(deltas: readonly Delta[]): void {
   const named = new Set<string>();
   for (const delta of deltas) {

@@ -20,7 +20,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('nodes with one PostgreSQL', () => {
-  it('all nodes of one PostgreSQL have the counts of each node', async () => {
+  it('each node that uses a PostgreSQL has the counts of all nodes that use it', async () => {
     const url = await newDatabase();
     const nodes = [await start(url, { name: 'a' }), await start(url, { name: 'b' }), await start(url)];
     for (const [index, node] of nodes.entries()) {
@@ -30,7 +30,7 @@ describe('nodes with one PostgreSQL', () => {
     for (const node of nodes) await expectCounts(node, { f: 111, 'of-0': 1, 'of-1': 1, 'of-2': 1 });
   });
 
-  it('names are limited by the settings of the node that started last, from its first packet on', async () => {
+  it('the settings of the node that started last limit names, from the first packet of that node on', async () => {
     const url = await newDatabase();
     const one = begin(url, { settings: { ...defaultSettings, features: 2 } });
     for (const feature of ['a', 'b', 'c', 'd']) one.count(feature);
@@ -103,7 +103,7 @@ describe('nodes with one PostgreSQL', () => {
   });
 });
 
-it('a commit that is abandoned and succeeds later counts once, even if its deltas were shipped again before', async () => {
+it('a commit that succeeds after it was abandoned counts once, even if its deltas were shipped again first', async () => {
   const url = await newDatabase();
   const one = await start(url);
   const two = await start(url);
@@ -137,28 +137,31 @@ describe('a node', () => {
     ['fm-join-claim', 'killed after'],
   ];
 
-  it.each(places)('a node that stops at the statement %s (%s) counts each packet once', async (statement, kind) => {
-    const url = await newDatabase();
-    const other = await start(url);
-    let node = await start(url);
-    let total = 0;
-    for (let round = 0; round < 4; round += 1) {
-      node.count('f', 10 ** round);
-      total += 10 ** round;
-      node.session.fault = (name) => (name === statement ? kind : undefined);
-      void node.node.freshen().catch(() => {});
-      if (statement !== 'fm-done' && statement !== 'fm-join-claim')
-        await expect.poll(() => node.session.isKilled).toBe(true);
-      const fault = round % 2 === 0 ? undefined : (name: string) => (name === statement ? kind : undefined);
-      await kill(url, node);
-      const next = begin(url, { data: node.data, ...(fault && { fault }) });
-      next.count('g');
-      node = next;
-    }
-    node = await restart(url, node);
-    await expectCounts(node, { f: total, g: 4 });
-    await expectCounts(other, { f: total, g: 4 });
-  });
+  it.each(places)(
+    'each packet counts once if a node that runs the statement %s is %s the statement',
+    async (statement, kind) => {
+      const url = await newDatabase();
+      const other = await start(url);
+      let node = await start(url);
+      let total = 0;
+      for (let round = 0; round < 4; round += 1) {
+        node.count('f', 10 ** round);
+        total += 10 ** round;
+        node.session.fault = (name) => (name === statement ? kind : undefined);
+        void node.node.freshen().catch(() => {});
+        if (statement !== 'fm-done' && statement !== 'fm-join-claim')
+          await expect.poll(() => node.session.isKilled).toBe(true);
+        const fault = round % 2 === 0 ? undefined : (name: string) => (name === statement ? kind : undefined);
+        await kill(url, node);
+        const next = begin(url, { data: node.data, ...(fault && { fault }) });
+        next.count('g');
+        node = next;
+      }
+      node = await restart(url, node);
+      await expectCounts(node, { f: total, g: 4 });
+      await expectCounts(other, { f: total, g: 4 });
+    },
+  );
 
   it('a node counts each packet once if responses of PostgreSQL are lost', async () => {
     const url = await newDatabase();

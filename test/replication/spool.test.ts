@@ -12,7 +12,7 @@ import { openSpool } from './open-spool.ts';
 
 const minuteMs = 60_000;
 
-test('the deltas of a stream are numbered from 1, and nothing is sealed without counts', async () => {
+test('the deltas of a stream are numbered from 1, and no delta is sealed without counts', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   expect(step()).toMatchObject({ sealed: 0, done: true });
   sealMany(2);
@@ -155,7 +155,7 @@ test('a sealed message is recognised after a restart', async () => {
   await spool.close();
 });
 
-test('a message without counts is shipped, and counts of other packets are not added to a message', async () => {
+test('a message without counts is shipped, and a message never includes counts of other packets', async () => {
   const { spool, step, aggregator } = openSpool();
   const batch = new Batch();
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });

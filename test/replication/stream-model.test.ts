@@ -25,13 +25,16 @@ const unsound: readonly (readonly [string, Model])[] = [
 ];
 
 describe('the streams of two nodes', () => {
-  it.each(sound)('the streams of two nodes count each packet once, or hold and report it, %s', (_, model) => {
+  it.each(sound)('each packet to two nodes is either counted once, or held and reported, %s', (_, model) => {
     const { states, wrong } = search(model);
     expect(wrong).toBeUndefined();
     expect(states).toBeGreaterThan(100);
   });
 
-  it.each(unsound)('the streams of two nodes count a packet twice or lose a packet without %s', (_, model) => {
-    expect(search(model).wrong).toMatch(/counted twice|missing/);
-  });
+  it.each(unsound)(
+    'the model of two nodes counts a packet twice or loses a packet if the model lacks %s',
+    (_, model) => {
+      expect(search(model).wrong).toMatch(/counted twice|missing/);
+    },
+  );
 });

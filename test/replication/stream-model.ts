@@ -19,7 +19,7 @@ export interface Model {
   readonly keepsNothing?: boolean;
   /** True if the former primary can still be queried after a failover. Its commits are never kept. */
   readonly isOldAsked?: boolean;
-  /** The rule to remove, to prove that it is needed. */
+  /** The rule that the model omits, to prove that it is needed. */
   readonly without?: 'fence' | 'confirmation';
 }
 
@@ -62,7 +62,7 @@ interface State {
 
 const fresh = (id: number): StreamState => ({ id, open: 0, deltas: [], acknowledged: 0, kept: 1, held: null });
 
-/** Returns the id of the stream of the next process, or of the stream that continues a closed one. */
+/** Returns the id of the stream of the next process, or of the stream that continues a closed stream. */
 const successor = (id: number) => id + 2;
 const heir = (id: number) => id + 10;
 

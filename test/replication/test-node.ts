@@ -48,7 +48,7 @@ export interface TestNodeOptions {
   readonly name?: string;
   readonly snapshotBytes?: number;
   readonly fault?: Fault;
-  /** Lead of the node's clock. */
+  /** Offset of the node's clock, ms. */
   readonly clockMs?: number;
   readonly settings?: ReplicaSettings;
   readonly setAside?: () => Promise<void>;
@@ -65,7 +65,7 @@ export class TestNode {
   readonly spool: Spool;
   readonly lines: { readonly level: string; readonly msg: string; readonly [field: string]: unknown }[] = [];
   told: NodeCondition | undefined;
-  /** Lead of the node's clock. */
+  /** Offset of the node's clock, ms. */
   clockMs: number;
   readonly #aggregator: ReturnType<typeof createSpoolAggregator>;
   readonly store: ReplicaStore;
@@ -171,7 +171,7 @@ export class TestNode {
     this.#aggregator.write(batch.seal());
   }
 
-  /** Returns the number of users of a day in the replica, of any feature. */
+  /** Returns the number of users of any feature on a day, from the replica. */
   users(): number {
     this.store.lmdb.resetReadTxn();
     const chunks = Array.from(this.store.sketches.getRange(), ({ value }) => readChunk(value));

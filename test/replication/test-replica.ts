@@ -16,7 +16,10 @@ export class TestReplica {
   replica: Replica;
   /** Rows that were refused so far. */
   readonly refused: Refusal[] = [];
-  /** Milliseconds between two readings of the clock. With 0, a call applies all entries; with 10, one entry or step. */
+  /**
+   * Milliseconds between two readings of the clock. With 0, a call applies all entries. With 10, a call applies one
+   * entry or step.
+   */
   pace = 0;
   #time = 0;
 
@@ -109,7 +112,7 @@ export function makeReports(store: UsageTables, now: number, features: readonly 
   ];
 }
 
-/** Returns a value sorted by name, because reports list names in order of arrival. */
+/** Returns a value with its lists sorted by name, because reports list names in order of arrival. */
 export function byName(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(byName).sort((a, b) => compare(formatName(a), formatName(b)));
   if (typeof value !== 'object' || value === null) return value;

@@ -49,14 +49,14 @@ export function appendMints(log: TestLog, ...mints: readonly Mint[]): void {
   log.append('mint', encodeBody('mint', mints.map(loggedMint)));
 }
 
-/** A packet, and its path to a node. */
+/** A packet with its age, person and sender. */
 export interface TestPacket {
   readonly environment: number;
   readonly f: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
   readonly m: Readonly<Record<string, number>>;
   /** Age of the packet in minutes. */
   readonly ago: number;
-  /** The person to whom it is attributed. */
+  /** The person to whom the packet is attributed. */
   readonly person: string | undefined;
   readonly sender: string;
 }
@@ -85,7 +85,7 @@ function whoIs(identity: string) {
   return { high, low, digest: digestWords(hashPerson(identity)) };
 }
 
-/** A process of a node, which counts, and ships deltas. */
+/** A process of a node. It counts packets and ships deltas. */
 export class TestStream {
   seq = 0;
   /** Log position that the node had applied when it began the current delta. */

@@ -43,7 +43,7 @@ async function countOne(node: TestNode, feature: string): Promise<number> {
   return node.replica.applied.position;
 }
 
-/** Reads the positions in the log, and the positions with bodies. */
+/** Reads the positions in the log, and the positions whose entries still have bodies. */
 async function readLog(): Promise<{ ids: number[]; bodies: number[] }> {
   const rows = await sql('SELECT position::int, body IS NOT NULL AS body FROM fm_entry ORDER BY position');
   const positions = (of: typeof rows) => of.map(({ position }) => position as number);
@@ -85,7 +85,7 @@ describe('trimming the log', () => {
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 
-  test('trimming the log removes the ids of entries after a day, except entries since the snapshot', async () => {
+  test('trimming the log removes the ids of entries after a day, unless the entries are newer than the snapshot', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const covered = await countOne(one, 'g');
@@ -105,7 +105,7 @@ describe('trimming the log', () => {
   });
 });
 
-test('running nodes trim old entries and report the number, and postgres status shows the remaining log', async () => {
+test('nodes trim old entries and report their number, and the postgres status command shows the remaining log', async () => {
   const one = await start(url);
   const old = await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -128,7 +128,7 @@ test('running nodes trim old entries and report the number, and postgres status 
   await expectCounts(two, { f: 1, g: 1 });
 });
 
-test('the newest snapshot is kept, and other snapshots are removed after an hour, even unfinished ones', async () => {
+test('the newest snapshot is kept, and all other snapshots are removed after an hour, even if unfinished', async () => {
   const one = await start(url);
   await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);

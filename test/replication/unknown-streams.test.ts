@@ -56,7 +56,7 @@ async function readWarnings(url: string): Promise<string[]> {
 }
 
 describe('a process that is killed before it ships anything', () => {
-  it('a process that shipped nothing does not hold back reports once its directory is used again', async () => {
+  it('a process that shipped nothing does not hold back reports once another process uses its directory', async () => {
     const url = await newDatabase();
     const other = await start(url);
     const one = await start(url);
@@ -119,7 +119,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectCounts(await start(url, { data: copy }), { f: 10 });
   });
 
-  it('an unknown stream is closed if PostgreSQL was restored from a time when the stream was in use', async () => {
+  it('an unknown stream is closed if PostgreSQL was restored to a time when the stream was in use', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const restore = await copyDatabase(url);

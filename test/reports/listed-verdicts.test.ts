@@ -41,7 +41,7 @@ async function openShop(): Promise<Registry> {
   return registry;
 }
 
-test('the list of features has the verdict of each feature, and the facts behind it', async () => {
+test('the list of features has the verdict of each feature, and the facts that explain the verdict', async () => {
   const { ask } = await openShop();
   const { items } = (await ask('GET', '/features')).json;
   const shown = items.map((each: Record<string, unknown>) => [

@@ -126,7 +126,7 @@ describe('the previous range', () => {
     ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
     ['week', '2026-03-22T23:00:00Z', '2026-03-22T23:00 2026-03-29T14:00', '2026-03-15T23:00 2026-03-22T14:00'],
     ['month', '2026-02-28T23:00:00Z', '2026-02-28T23:00 2026-03-28T23:00', '2026-01-31T23:00 2026-02-28T23:00'],
-    // Only UTC days are kept of that year, so the UTC days with the same dates are compared.
+    // Only UTC days of that year are kept, so the UTC days with the same dates are compared.
     ['year', '2026-03-26T23:00:00Z', '2026-03-26T23:00 2026-03-28T23:00', '2025-03-28T00:00 2025-03-30T00:00'],
   ])('compare=%s since %s selects a range that begins with a day in Berlin', (compare, from, against, before) => {
     const { comparison } = readRanges({ from, compare, timeZone: 'Europe/Berlin' });

@@ -69,7 +69,7 @@ function withoutPast({ before, ...rest }: Overview) {
   return { ...rest, before: before && { ...before, series: 0 } };
 }
 
-/** Removes the figures that a roll-up can move to another bucket. */
+/** Removes the numbers that a roll-up can move to another bucket. */
 function withoutSeries(overview: Overview) {
   return { ...withoutPast(overview), series: 0, features: 0 };
 }

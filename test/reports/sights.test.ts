@@ -12,7 +12,7 @@ function open() {
   const store = temporaryUsage();
   const index = new FeatureIndex(store);
   return {
-    /** Adds a series. It was seen in the minutes after its ordinal, or never if `isSeen` is false. */
+    /** Adds a series that was seen in the two minutes after its ordinal, or never if `isSeen` is false. */
     add(ordinal: number, name: SeriesName, isSeen = true) {
       store.lmdb.transactionSync(() => {
         putSeries(store, { environment, ordinal, name });

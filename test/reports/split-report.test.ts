@@ -67,7 +67,7 @@ test('the actual split of a flag covers the days since the current step of the r
   expect(behind.text).toMatch(/^behind plan: on has 3\d% of the users instead of 50% since 13 Nov$/);
   expect(splits({ rollout: [step(2, 34)] })).toMatchObject({ state: 'ok', text: null });
   expect(splits({ rollout: [step(-1, 50)] })).toBeUndefined();
-  // After a step this morning, there are only whole hours to measure, so only checks are counted.
+  // After a step this morning, only whole hours can be measured, so checks are compared instead of users.
   const atNoon = { at: today * dayMs + 9 * hourMs, split: [['on', 1] as const] };
   expect(splits({ rollout: [atNoon] })).toMatchObject({
     state: 'off',

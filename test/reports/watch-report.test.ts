@@ -76,7 +76,7 @@ describe('the watch report', () => {
     expect(find({ firstSeenFrom: from + 60_000 }).firstSeen).toEqual([]);
   });
 
-  test('watchReport lists features that became stale, without archived and permanent ones', async () => {
+  test('watchReport lists features that became stale, except archived and permanent features', async () => {
     const { see, stale, clock, directory, application, staging } = await openReport();
     const start = clock.now();
     for (const name of ['silent', 'busy', 'archived', 'permanent', 'snoozed']) see(name);
@@ -100,7 +100,7 @@ describe('the watch report', () => {
     expect(names.sort()).toEqual(['busy', 'never', 'silent', 'snoozed']);
   });
 
-  test('watchReport lists refusals by environment and reason, and adds up those of different senders', async () => {
+  test('watchReport lists refusals by environment and reason, and adds up the refusals of different senders', async () => {
     const { find, clock, store, write, application, production, directory } = await openReport();
     const batch = new Batch();
     const ledger = new Ledger({ store, clock, findLane: () => batch });

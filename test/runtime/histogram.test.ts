@@ -5,7 +5,7 @@ import { Histogram } from '../../src/runtime/histogram.ts';
 
 const bounds = [1, 4, 16];
 
-test('a histogram counts a value in the first bucket whose bound is not below the value', () => {
+test('a histogram counts a value in the first bucket whose bound is at least the value', () => {
   const histogram = new Histogram(bounds);
   for (const value of [0, 1, 1.5, 4, 16, 16.1, 1e9]) histogram.observe(value);
   expect(histogram.read()).toEqual({ counts: [2, 2, 1, 2], count: 7, sum: 0 + 1 + 1.5 + 4 + 16 + 16.1 + 1e9 });

@@ -17,7 +17,7 @@ function readLoggedFields(fields: LogFields): Record<string, unknown> {
 }
 
 describe('the log', () => {
-  it('the log omits stacks of errors with a code of the system or a store, and of their causes', () => {
+  it('the log omits the stacks of errors with a system or store code, and the stacks of their causes', () => {
     const disk = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
     const store = Object.assign(new Error('Input/output error'), { code: 5, cause: disk });
     const { error } = readLoggedFields({ error: store });

@@ -34,7 +34,7 @@ test('an outbox sends changes immediately up to its rate, and further changes to
   expect(time.sent).toBe(4);
 });
 
-test('an outbox sends changes that can wait together within a second', () => {
+test('an outbox collects changes that can wait, and sends them together within a second', () => {
   const { outbox, time, advance } = openOutbox();
   outbox.sendLater();
   outbox.sendLater();

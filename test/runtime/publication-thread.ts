@@ -4,7 +4,7 @@ import { type PublicationEnd, Publisher, Subscriber } from '../../src/runtime/pu
 export interface PublicationStart {
   readonly news: PublicationEnd;
   readonly back: PublicationEnd;
-  /** Number of the last message whose `publish` has returned. -1 stops the thread. */
+  /** Number of the last message for which `publish` has returned. -1 stops the thread. */
   readonly published: Int32Array;
 }
 

@@ -69,7 +69,7 @@ test('a closed subscriber applies no messages', () => {
   expect(applied).toEqual([]);
 });
 
-test('a subscriber closes if the publisher has closed, so that messages are missing', async () => {
+test('a subscriber closes after the publisher has closed, and applies no later messages', async () => {
   const { publisher, subscriber, applied } = pair();
   publisher.close();
   await new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +78,7 @@ test('a subscriber closes if the publisher has closed, so that messages are miss
   expect(applied).toEqual([]);
 });
 
-test('a thread that catches up after publish has returned has applied the message', async () => {
+test('a thread has applied a published message once it catches up after publish has returned', async () => {
   const start = await sourceThreads('test/runtime/publication-thread.ts');
   const news = publication();
   const back = publication();

@@ -10,7 +10,7 @@ test.each([
   ['a byte order mark', '\uFEFF{"a":1}\r\n', '{"a":1}\r\n'],
   ['no byte order mark', '{"a":"\uFEFF"}', '{"a":"\uFEFF"}'],
   ['no content', '', ''],
-])('readTextFile reads a file with %s', (_, written, text) => {
+])('readTextFile reads a file that has %s', (_, written, text) => {
   const path = fresh();
   writeFileSync(path, written);
   expect(readTextFile(path)).toBe(text);

@@ -12,7 +12,7 @@ function isRunning(pid: number | undefined): boolean {
   }
 }
 
-it('RebuildingServer builds and restarts a server after a change, and keeps the old one if the build fails', async () => {
+it('RebuildingServer builds and restarts a server after a change, but keeps the old server if the build fails', async () => {
   const cwd = temporaryDirectory();
   const source = join(cwd, 'source');
   const served = () => readFileSync(join(cwd, 'served'), 'utf8');

@@ -74,7 +74,7 @@ describe('the summary of a run', () => {
     expect(summarize([step(0, outcome('passed'))])).toMatch(/^All tests passed\.$/m);
   });
 
-  it('the summary of a run reports a step that ended without a failed test', () => {
+  it('the summary of a run reports a step that exited with an error but without a failed test', () => {
     const steps = [step(137)];
     expect(summarize(steps)).toBe('tests on Bun ended with exit code 137: no failed test was reported.');
     expect(isGreen(steps)).toBe(false);

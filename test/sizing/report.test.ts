@@ -18,7 +18,7 @@ describe('the report', () => {
     expect(page).not.toMatch(/<b>|<script/);
   });
 
-  it('the report of a bench loads nothing from elsewhere', () => {
+  it('the report of a bench loads no external resources', () => {
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/\b(src|href)=|url\(|@import/);
   });

@@ -42,7 +42,7 @@ describe('the plan of a sweep', () => {
     expect(planSweep({ ...options, values: { threads: [2] } }).runs).toHaveLength(1);
   });
 
-  it('a sweep keeps its total time limit, whatever the measurements', () => {
+  it('a sweep stays within its total time limit, whatever it measures', () => {
     const list = fc.uniqueArray(fc.integer({ min: 0, max: 64 }), { minLength: 1, maxLength: 8 });
     const values = fc.record(Object.fromEntries(dimensions.map((name) => [name, list])), { requiredKeys: [] });
     const connections = fc.uniqueArray(fc.integer({ min: 1, max: 512 }), { minLength: 1, maxLength: 8 });

@@ -68,7 +68,7 @@ describe('the text of a bench', () => {
     expect(paragraph(`a ${'b'.repeat(200)} c`)).toBe(`  a\n  ${'b'.repeat(200)}\n  c\n`);
   });
 
-  it("the text of a bench states the sustained rate without the generator's delays, and these delays", () => {
+  it('the text of a bench excludes generator delays from the sustained rate, and states these delays', () => {
     const machine = { version: '1.2.3', cores: 2, processor: 'CPU', memory: 2 ** 33, at: 0 };
     const open = measured({
       share: 0.5,

@@ -40,7 +40,7 @@ const resource = resourceFromAttributes({
 const scheduledDelayMillis = 3_600_000;
 const of = (flag: string): Attributes => ({ 'feature_flag.key': flag, 'feature_flag.result.variant': 'on' });
 
-const timeoutMillis = 120_000; // Long enough that exporters do not stop repeating requests on a slow machine.
+const timeoutMillis = 120_000; // Timeout, long enough that exporters do not stop repeating requests on a slow machine.
 
 /** The configuration of an exporter over HTTP. Protobuf is compressed, JSON is not. */
 function createHttpConfig(address: string, key: string, signal: string, encoding: Encoding) {

@@ -73,7 +73,7 @@ test("OpenFeature's hooks count each evaluation once, and failed evaluations as 
   const counted = features.flatMap(({ feature, uniqueUsers, variants }) =>
     variants.map(({ variant, checks }) => [feature, variant, checks, uniqueUsers]),
   );
-  // A sum does not name users.
+  // Sums contain no user names.
   const users = (name: string) => (name === 'MetricsHook' ? 0 : 1);
   const expected = names.flatMap((name) => [
     [`${name}/banner`, 'blue', 3, users(name)],

@@ -75,7 +75,7 @@ async function expectChecks(senders: readonly Sender[], evaluations: number): Pr
   expect(await Promise.all(counted)).toEqual(senders.map(({ name }) => [name, evaluations]));
 }
 
-/** Collects the repetitions that the exporters log. */
+/** Counts the retries that the exporters log. */
 function watchRepetitions(): { count: number } {
   const seen = { count: 0 };
   const verbose = (message: string) => {

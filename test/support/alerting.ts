@@ -24,7 +24,7 @@ export interface Fault {
 /** Prometheus needs a second for a scrape, and another for an evaluation. */
 const often = { interval: 500 };
 
-/** Tests that the alerts of a fault fire after it, and not before. @param longMs time that an alert needs */
+/** Tests that the alerts of a fault fire after the fault, and not before it. @param longMs time that an alert needs */
 export async function expectAlerts(prometheus: Prometheus, fault: Fault, longMs = 0): Promise<void> {
   const firing = async () => {
     const all = await prometheus.firingAt(fault.target());

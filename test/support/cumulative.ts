@@ -6,7 +6,7 @@ import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 /** The interval between two messages of a sender, in ms. */
 export const interval = 60_000;
 
-/** The subject of notes about the messages. */
+/** Dimensions of the notes about the messages. */
 export const subject = encodeDimensions({
   environment: 1,
   transport: 'http',

@@ -22,7 +22,7 @@ export class ExactLoad {
   readonly #features = new Map<string, { readonly digits: Digits; readonly user: string | undefined }>();
   /** Number of large packets that were sent, and number that were accepted. */
   readonly large = { sent: 0, accepted: 0 };
-  /** Returns the time for recording an accepted packet, in arbitrary units. */
+  /** Returns the time at which an accepted packet is recorded, in arbitrary units. */
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -89,7 +89,7 @@ export class ExactLoad {
     return faults;
   }
 
-  /** Allows refused packets to be counted. The disk can fail before they are invalidated. */
+  /** Allows refused packets to be counted. The disk can fail before the packets are invalidated. */
   doubtRefused(): void {
     for (const request of this.#listRequests()) if (request.outcome === 'refused') request.outcome = 'unknown';
   }

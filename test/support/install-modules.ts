@@ -11,7 +11,10 @@ export interface ModuleSet {
   readonly file: string;
 }
 
-/** Returns the folder of a set's modules. It is below the project's `node_modules`, which the modules can import. */
+/**
+ * Returns the folder of a set's modules. It is in the project's `node_modules`, so the modules can import the project's
+ * packages.
+ */
 export function getModulesPath({ name }: ModuleSet): string {
   return resolve(import.meta.dirname, '../../node_modules/.cache', name);
 }

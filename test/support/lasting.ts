@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
 /**
- * Returns the members of a fixture's response that do not change. Later versions can reword or add limits, and reading
- * responses changes the last use of an API key.
+ * Returns the members of a fixture's response that stay the same. Later versions can add or reword limits, and requests
+ * change the last use of an API key.
  */
 export function lasting(path: string, answer: object): object {
   if (path.endsWith('/api-keys')) return withoutUses(answer as { items: readonly object[] });

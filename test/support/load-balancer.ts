@@ -24,7 +24,7 @@ const configurations = {
 export type BalancerKind = keyof typeof configurations;
 
 /**
- * Starts a load balancer with the example for several machines from the docs.
+ * Starts a load balancer with the docs' example configuration for several machines.
  * @throws {Error} with its output, if it does not start to listen
  */
 export function startBalancer(kind: BalancerKind, folder: string, nodes: readonly Behind[]): Promise<RunningProxy> {

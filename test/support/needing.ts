@@ -2,7 +2,7 @@ import { describe, it, test } from 'vitest';
 import { installCommand, type Package, skipped } from './packages.ts';
 import { withReason } from './skip-reason.ts';
 
-/** A requirement other than a package. `why` is the reason why it is missing; `undefined` if it is met. */
+/** A requirement other than a package. `why` is the reason why the requirement is missing; `undefined` if it is met. */
 interface Other {
   readonly why: string | undefined;
 }

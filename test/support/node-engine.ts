@@ -1,6 +1,9 @@
 import { loadUws } from '../../src/http/engines/uws.ts';
 
-/** Why the service cannot run on this Node, whose HTTP engine is an optional dependency; `undefined` if it can. */
+/**
+ * The reason why the service cannot run on this Node, whose HTTP engine is an optional dependency. `undefined` if the
+ * service can run.
+ */
 export const whyNotOnNode: string | undefined = fault();
 
 function fault(): string | undefined {

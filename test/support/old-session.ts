@@ -7,7 +7,7 @@ import { testHealth } from '../accounts/fixture.ts';
 
 /** Sessions of a user who signed in an hour ago. */
 export interface OldSessions {
-  /** The value of the cookie in a browser with the console. */
+  /** Value of the console's session cookie in a browser. */
   readonly cookie: string;
   /** Refresh token of the command-line client. */
   readonly refreshToken: string;

@@ -50,7 +50,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       measurements: await read(id, 'measurements'),
     });
 
-    it('every transport gives the report the same response and figures', async () => {
+    it('every transport returns the same response to the report, and leads to the same counts', async () => {
       const results = [];
       for (const transport of open) {
         const { id, appKey } = await application();

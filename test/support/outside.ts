@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TestCollector } from '../serve/otlp/collector.ts';
 import { freshDirectory } from './binary.ts';
 
-/** External services that a server uses: a collector that accepts data, and a bucket that refuses it. */
+/** External services that a server uses: a collector that accepts data, and a bucket that refuses data. */
 export interface Outside {
   /** Arguments of `serve` for these services. */
   readonly args: readonly string[];

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
-/** Path of a Chromium without windows, which starts three times as fast. CHROMIUM selects another one. */
+/** Path of a Chromium without windows, which starts three times as fast. The variable CHROMIUM selects another path. */
 export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 /** Debian packages that some tests need. The value is true if the package is installed. */

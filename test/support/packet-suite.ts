@@ -116,7 +116,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
     });
 
-    test('the ledger notes each packet with an omitted entry, with an example', async () => {
+    test('the ledger notes each packet that has an omitted entry, and keeps an example', async () => {
       const { entries } = (await read('ingest')) as { entries: readonly NotedRefusal[] };
       const noted = countedPackets.flatMap((packet) => packet.noted ?? []);
       for (const code of ['value_dropped', 'name_dropped', 'field_unknown', 'instance_dropped']) {

@@ -132,9 +132,9 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 }
 
 /**
- * Starts a guard that cleans up a server. After this process has ended or closed the guard, it kills every process that
- * works in `folder`, and removes the folder. Children of a killed server are in no common process group, but in its
- * directory. Stopped children would otherwise wait forever.
+ * Starts a guard that cleans up a server. The guard waits until this process has ended or closed the guard. It then
+ * kills every process that works in `folder`, and removes the folder. Children of a killed server share no process
+ * group, but they share its directory. Stopped children would otherwise wait forever.
  */
 export function guard(folder: string): { close(): Promise<void> } {
   const script = `

@@ -229,7 +229,10 @@ export class Postgres {
     });
   }
 
-  /** @param name signal for the remaining processes, because the postmaster can fork a process just before it ends */
+  /**
+   * @param name signal for the remaining processes. It is repeated, because the postmaster can fork a process just
+   * before it ends
+   */
   async #childrenGone(name?: NodeJS.Signals): Promise<void> {
     for (let left = this.processes(); left.length > 0; left = this.processes()) {
       if (name !== undefined) for (const each of left) signal(each, name);

@@ -51,8 +51,8 @@ function readEvents(record: Buffer, root: string): Event[] {
 
 /**
  * A disk that replays a record. After a power loss, it has a content that ext4 can leave. Any unsynced sectors of each
- * file can be missing, in whatever order the file system wrote them. Changes of names since the last sync of a
- * directory can be missing from any change on.
+ * file can be missing, in whatever order the file system wrote them. Name changes since the last sync of a directory
+ * can be lost. If a change is lost, all later changes are lost, too.
  */
 export class RecordedDisk {
   readonly #events: readonly Event[];

@@ -45,7 +45,7 @@ export class Prometheus {
       scrape_configs: [{ job_name: 'flagmeter', static_configs: [{ targets }] }],
     };
     writeFileSync(join(folder, 'rules.yml'), rules);
-    writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config)); // YAML includes JSON.
+    writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config)); // JSON is valid YAML.
     const own = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`];
     const child = spawn('prometheus', own, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';

@@ -5,7 +5,7 @@ import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.
 import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 
-/** Environments of the batches. There are few series, people and messages, so that batches often have the same ones. */
+/** Environments of the batches. There are few series, people and messages, so that batches often share them. */
 
 export const testEnvironments = [3, 4];
 const ordinals = fc.integer({ min: 29, max: 34 });
@@ -36,7 +36,7 @@ export const packet = fc.record({
 });
 export type TestPacket = typeof packet extends fc.Arbitrary<infer T> ? T : never;
 
-/** Fills batches. A batch that first refers to a name also contains that name, as the dictionary requires. */
+/** Fills batches. The first batch that refers to a name also contains that name, as the dictionary requires. */
 export class BatchFiller {
   readonly #named = new Set<number>();
   #clock = 0;

@@ -47,7 +47,7 @@ export async function binaryBefore(): Promise<string> {
     await checkOut(folder);
     takeDependencies(folder);
     await run(join(root, 'node_modules/.bin/bun'), ['build.ts'], { cwd: folder });
-    const own = `${kept}.${process.pid}`; // Another process may build it at the same time.
+    const own = `${kept}.${process.pid}`; // Another process can build the executable at the same time.
     copyFileSync(join(folder, 'dist/flagmeter'), own);
     renameSync(own, kept);
     return kept;
@@ -62,7 +62,10 @@ async function checkOut(folder: string): Promise<void> {
   await run('tar', ['--extract', '--file', tar, '--directory', folder]);
 }
 
-/** Packages that are copied, not linked. The build writes to the first, and refers to files of the second by path. */
+/**
+ * Packages that are copied, not linked. The build writes to the first package, and refers to files of the second
+ * package by path.
+ */
 const copied = ['lmdb', 'piscina'];
 
 /** Links to the current dependencies, which include everything that the previous release needs. */

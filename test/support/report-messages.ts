@@ -11,7 +11,7 @@ import {
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { describeProtoFiles } from './proto-files.ts';
 
-/** The messages of proto/ in protobuf's own library, which converts them from and to its JSON. */
+/** The messages of proto/ in protobuf's own library. It converts messages from and to protobuf's JSON format. */
 
 export const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: describeProtoFiles() }));
 

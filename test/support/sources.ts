@@ -139,7 +139,7 @@ export const house = [
 
 const longestFirst = [...house].sort((a, b) => b.length - a.length);
 
-/** Returns the folder of `house` that contains a file; `undefined` if none does. */
+/** Returns the folder of `house` that contains a file; `undefined` if no folder contains it. */
 export function findFolder(path: string): (typeof house)[number] | undefined {
   return longestFirst.find((folder) => path === folder || path.startsWith(`${folder}/`));
 }

@@ -17,7 +17,7 @@ export interface UnreliableHost {
   requests: number;
   /** The request headers that were named in preflights. */
   readonly preflights: string[];
-  /** Sets the behaviour for each of the next requests. The last behaviour applies to all requests after them. */
+  /** Sets the behaviour for each of the next requests. The last behaviour also applies to all later requests. */
   behave(...behaviours: readonly Behaviour[]): void;
   close(): void;
 }

@@ -8,11 +8,14 @@ import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage, variantRows } from './cumulative.ts';
 
-/** Ages of reports for which the service uses buckets of each width. */
+/** Widths of buckets: minute, hour and day. */
 const widths = Object.values(bucketWidth);
 const people = ['ann', 'bob', 'eve'];
 
-/** Adds records of an application and an environment to a batch, so that every table of the usage store gets some. */
+/**
+ * Adds records of an application and an environment to a batch. Every table of the usage store gets some of these
+ * records.
+ */
 export function addWhole(batch: Batch, application: number, environment: number, at: number): void {
   const minute = Math.floor(at / 60_000);
   const names = [['checkout', 'on'], ['checkout', ''], ['amount'], ['amount', 'checkout', 'on']] as const;

@@ -6,7 +6,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** Command that installs the modules of all workspaces. */
 const command = 'npm ci --workspaces --include-workspace-root';
 
-/** Workspaces that tests need. For each, a module whose presence shows that the workspace is installed. */
+/** Workspaces that tests need, each with a module whose presence shows that the workspace is installed. */
 const modules = {
   'clients/openfeature': '@openfeature/server-sdk',
   'test/independent': 'kubernetes-models',

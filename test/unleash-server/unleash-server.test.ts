@@ -170,7 +170,7 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', () => {
     await expect.poll(() => inFlagmeter('Production'), often).toEqual(counted);
   });
 
-  test('flagmeter has the same history as Unleash after its tables were imported, and imports them only once', async () => {
+  test('flagmeter has the same history as Unleash after an import of the Unleash tables, and imports them only once', async () => {
     for (const hoursAgo of [1, 2, 30]) await reportEarlier(hoursAgo, 100 * hoursAgo, hoursAgo, 40);
     await expect
       .poll(async () => new Set((await inUnleash()).map((line) => line.split(' ')[0])).size, often)

@@ -47,7 +47,7 @@ describe('the event of a change of members', () => {
 });
 
 describe('an event', () => {
-  test('the next process delivers a queued event, even if the last process died during the delivery', async () => {
+  test('the next process delivers a queued event, even if the previous process died during the delivery', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret } = await openRespondingHook(fixture, 204);
     await person(fixture, 'queued');
@@ -113,7 +113,7 @@ describe('an event', () => {
 });
 
 describe('a completed delivery', () => {
-  test.each([204, 410])('a delivery with status %i can be repeated', async (status) => {
+  test.each([204, 410])('a delivery can be repeated after a response with status %i', async (status) => {
     const fixture = await openWebhooks();
     const { receiver, path, latest } = await openRespondingHook(fixture, status, 204);
     await testWebhook(fixture.directory, path);

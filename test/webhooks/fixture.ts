@@ -16,7 +16,7 @@ import { openTestStore, type TestClock, testClock, testHealth } from '../account
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openReceiver } from './receiver.ts';
 
-/** Settings for sending that allow every address of this machine. */
+/** Delivery settings that allow every address of this machine. */
 export const sending: SendDeps = {
   resolve: resolver(true),
   allowPrivate: true,

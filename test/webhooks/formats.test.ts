@@ -93,7 +93,7 @@ describe('a name from another source', () => {
     expect(textsIn(body).join()).toContain(hostile);
   });
 
-  test.each(['github', 'gitlab'] as const)('a name is a code span on %s, and starts no line', (format) => {
+  test.each(['github', 'gitlab'] as const)('a name on %s is a code span that never starts a line', (format) => {
     const body = JSON.parse(bodyIn(format, 'flag.stale', hostile)) as Body;
     const text = String(body['body'] ?? body['description']);
     expect(text).toContain(`\`\`${hostile}\`\``);

@@ -69,7 +69,7 @@ describe('several nodes', () => {
     expect(new Set(sent).size).toBe(5);
   });
 
-  test('a node delivers an event that another node has claimed only if the other node dies', async () => {
+  test('an event that one node has claimed is delivered by another node only if the claiming node dies', async () => {
     const sent: string[] = [];
     const { nodes, person, current, clock } = await openNodes([
       () => new Promise(() => {}),

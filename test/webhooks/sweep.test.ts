@@ -60,7 +60,7 @@ test('a webhook is removed with the team, even if a release without webhooks del
   expect(fixture.deliverer.waiting).toBe(0);
 });
 
-test('announcements are removed with the application, and announced refusals after two days', async () => {
+test('announcements are removed with their application, and announced refusals are removed after two days', async () => {
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });

@@ -126,7 +126,7 @@ test('each change of a verdict is delivered once, even if several nodes find it,
   ]);
 });
 
-test('a verdict changed by the team is an event, and the reasons for a misspelt flag name the similar flag', async () => {
+test('a verdict change by the team is an event, and the reasons for a misspelt flag contain the similar name', async () => {
   const { hook, see, clock, newWatch, received, directory, application } = await open();
   await declareFeature(directory, application.id, { name: 'checkout' });
   see('checkout', 'chekcout');

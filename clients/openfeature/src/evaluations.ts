@@ -5,7 +5,7 @@ import type { Evaluation, Evaluations, Subject, TrackedEvent, TrackingProvider }
 /** Minimum number of pairs of flag and targeting key whose last variant is kept. The maximum is twice as high. */
 const maxRemembered = 10_000;
 
-/** Maximum length of a variant's name in UTF-8. */
+/** Maximum length of a variant's name, in bytes of UTF-8. */
 const longestName = 256;
 
 /**
@@ -74,7 +74,10 @@ function extend(provider: TrackingProvider, track: Evaluations['track'], flush: 
   };
 }
 
-/** Returns the variant, or else the value if it can be a name. The server reads OpenTelemetry events like this, too. */
+/**
+ * Returns the variant. If there is no variant, returns the value if it can be a name. The server reads OpenTelemetry
+ * events in the same way.
+ */
 function readVariant({ variant, value }: Evaluation): string {
   if (variant) return variant;
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
@@ -86,7 +89,10 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The most recent variants. It uses two maps, because deleting the oldest entry of one map each time would be slow. */
+/**
+ * The most recent variants. They are in two maps, because deleting the oldest entry of a single map for each new entry
+ * would be slow.
+ */
 class LastVariants {
   #recent = new Map<string, string>();
   #older = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Maximum number of waiting pairs of a flag and a user: about a megabyte of a report. */
+/** Maximum number of pairs of a flag and a user that wait for a report. They take about a megabyte in the report. */
 const maxPairs = 50_000;
 
 /** Hashes of users by flag. The server counts each user once a day. */
@@ -28,7 +28,7 @@ export class WaitingUsers {
     return taken;
   }
 
-  /** Adds the users of a report that is split, so that its parts can take them again. */
+  /** Puts back the users of a report that is split, so that each smaller report can take its users. */
   putBack(users: UsersByFlag): void {
     for (const [flag, hashes] of users) for (const hash of hashes) this.#add(flag, hash);
   }

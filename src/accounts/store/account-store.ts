@@ -69,7 +69,7 @@ export interface AccountStoreStatus {
   readonly kind: 'embedded' | 'postgres';
   /** Reason why accounts can now be neither verified nor changed; `undefined` if there is none. */
   readonly trouble: string | undefined;
-  /** The same reason, worded for unauthenticated readers. */
+  /** The reason in `trouble`, worded for unauthenticated readers. */
   readonly publicReason?: string | undefined;
   readonly version: number;
 }

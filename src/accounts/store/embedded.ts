@@ -61,7 +61,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
     this.#gathering = new Group(this);
   }
 
-  /** Always current, because this process is the only writer. */
+  /** The store is always current, because this process is the only writer. */
   current(): undefined {
     return undefined;
   }
@@ -123,7 +123,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
         await this.#commitGroup(group);
         group.keep();
       } catch (error) {
-        // Later changes are based on the failed writes.
+        // Later changes depend on the failed writes and fail, too.
         for (const each of [group, this.#gathering]) each.refuse(error as Error);
         this.#onItsWay = undefined;
         this.#gathering = new Group(this);

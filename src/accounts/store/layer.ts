@@ -19,7 +19,7 @@ export class Layer implements Transaction {
     return this.#written.size === 0;
   }
 
-  /** The writes of this layer alone, each key once. */
+  /** The writes of only this layer, with each key once. */
   get writes(): Write[] {
     return Array.from(this.#written, ([table, written]) =>
       Array.from(written, ([key, value]) => ({ table, key, value }) as Write),

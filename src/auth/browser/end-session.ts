@@ -37,7 +37,7 @@ const bind = (services: SsoServices) => (request: Request) => handleEndSession(s
 
 /**
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified
- * by the client's ID or access token, or by the browser's cookie. All tokens of the ended sign-in become invalid.
+ * by the client's ID token or access token, or by the browser's cookie. All tokens of the ended sign-in become invalid.
  */
 export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
   GET: { operationId: 'endSession', summary: 'Sign out a user', query: parameters, responses, bind },
@@ -94,7 +94,7 @@ async function handleClient(
 
 interface SignOut {
   readonly userId: string;
-  /** The key of a session. The sign-in of the session also ends. */
+  /** The key of the session to end. The sign-in of this session also ends. */
   readonly session?: string;
   readonly signIn?: CurrentSignIn;
   readonly access?: AccessClaims;

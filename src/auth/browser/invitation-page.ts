@@ -150,7 +150,7 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-/** The enabled providers. If the e-mail domain of the user requires a provider, only that provider. */
+/** The enabled providers, or only the provider that the e-mail domain of the user requires. */
 function providersFor({ accountStore, providers }: PageServices, user: User) {
   const required = requiredProvider(accountStore, user);
   return providers.enabled().filter(({ id }) => required === undefined || id === required);

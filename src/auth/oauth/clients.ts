@@ -164,7 +164,7 @@ export const unknownClient = 'The client is unknown or its secret is wrong';
 const basicChallenge = (why: string) =>
   `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${why}"`;
 
-/** The refusal of a client, the same for an unknown client and a wrong secret. */
+/** The error for a failed client authentication, whether the id or the secret is wrong. */
 export function invalidClient(byHeader: boolean, why = unknownClient): OAuthError {
   const challenge = byHeader ? basicChallenge(why) : undefined;
   return new OAuthError('invalid_client', why, { status: 401, challenge });
@@ -182,7 +182,7 @@ function parseBasic(authorization: string): { id: string; secret: string } | und
   return id && secret ? { id, secret } : undefined;
 }
 
-/** Origin checks of the clients, cached by record, because a record never changes. */
+/** Cached origin checks of the clients. The key is the client record, which never changes. */
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
@@ -208,7 +208,9 @@ function getMatcher(client: OAuthClient): (origin: string) => boolean {
   return matcher;
 }
 
-/** The origins of a redirect URI. A loopback address allows all ports (RFC 8252 §7.3). Custom schemes have none. */
+/**
+ * The origins of a redirect URI. A loopback address allows all ports (RFC 8252 §7.3). A custom scheme has no origin.
+ */
 function listOrigins(uri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(uri);
   if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];
@@ -259,7 +261,7 @@ export function holderKey({ sub, client_id: clientId }: { sub: string; client_id
   return sub === clientId ? clientId : `${clientId} ${sub}`;
 }
 
-/** Limit of failures of one client from one address: per second, and in a burst. */
+/** Limit of failures of one client from one address: rate per second, and burst size. */
 const ofClient = { rate: 1, burst: 60 };
 /** Limit of failures from one address, for all client ids together. */
 const ofAddress = { rate: 10, burst: 600 };

@@ -53,7 +53,7 @@ interface DeviceCodeDeps {
  */
 export class DeviceCodes {
   readonly #deps: DeviceCodeDeps;
-  /** Polling rates by the letters of the user code, oldest first. */
+  /** Polling rates, keyed by the letters of the user code, oldest first. */
   readonly #paces = new Map<string, Pace>();
 
   /** Limits the wrong user codes of a network: one per 5 s, with bursts of 20. */
@@ -109,8 +109,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). Returns `allowed` again until
-   * a transaction with `take` is committed.
+   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). The decision stays `allowed` until a
+   * transaction with `take` is committed.
    */
   poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
@@ -179,7 +179,7 @@ function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
-/** Maximum number of devices that one scan removes. Removing many makes scans rare. */
+/** Maximum number of devices that one scan removes. A high number makes scans rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];

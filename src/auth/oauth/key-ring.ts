@@ -58,7 +58,7 @@ export interface SigningKeys {
 
 /**
  * Imports signing keys once, for all signatures.
- * @param stored as from `storedKeys`
+ * @param stored keys as `storedKeys` returns them
  * @throws {Error} if no key signs
  */
 export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
@@ -181,8 +181,8 @@ export class KeyRing implements SigningKeys {
   }
 
   /**
-   * Reads changes from the store, signs with a new key when caches have the key, and removes keys whose last token has
-   * expired. Call it every few seconds.
+   * Reads key changes from the store. Switches to a new signing key once caches have it, and removes keys whose last
+   * token has expired. Call it every few seconds.
    * @throws {Refusal} `store_unavailable`
    */
   refresh(): Promise<void> {
@@ -192,7 +192,7 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
-  /** Loads keys that any node has created, before a response of this node depends on the keys. */
+  /** Loads the keys of all nodes before this node sends a response that depends on them. */
   #hear(writes: readonly Write[]): void {
     if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
   }

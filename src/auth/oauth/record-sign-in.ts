@@ -12,10 +12,10 @@ import type { Services } from './services.ts';
 import { longestSessionMs } from './sessions.ts';
 import { type CurrentSignIn, lackingFactor, startSignIn } from './sign-ins.ts';
 
-/** The proof with which a sign-in starts, for any factor. */
+/** The proof of a factor, and the browser and the client of the sign-in. */
 export interface Proven {
   readonly client: OAuthClient;
-  /** The browser before the sign-in. Its previous sign-in ends. */
+  /** The user's browser. Its previous sign-in ends. */
   readonly browser: Browser | undefined;
   readonly authentication: Authentication;
   /** The time when the user signed in, seconds; by default now. */
@@ -46,7 +46,7 @@ export function recordSignIn(
   const browser = renewBrowser(before, randomBytes);
   const now = clock.now();
   const signIn = startSignIn(tx, user, { before, browser, authentication, authTime, now });
-  // Each step of a sign-in has a new key. A logout of the provider must find the latest key.
+  // Each step of a sign-in has a new key. Indexing it lets a logout by the provider find the latest key.
   if (authentication.provider !== undefined)
     indexSignIn(tx, authentication.provider, { userId: user.id, signIn: signIn.key, now });
   const lacking = lackingFactor(tx, user, authentication);
@@ -74,8 +74,8 @@ export function recordFurtherFactor(
 }
 
 /**
- * Writes a sign-in to the audit log. A failed sign-in to an unknown account is also recorded, so that it takes equally
- * long. The typed address is not recorded, because it might be a password.
+ * Writes a sign-in to the audit log. A failed sign-in to an unknown account is also recorded, so that it takes as long
+ * as any other. The typed address is not recorded, because it might be a password.
  */
 export function noteSignIn(
   tx: AccountTransaction,

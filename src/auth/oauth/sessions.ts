@@ -129,8 +129,8 @@ export function findSessionUser(
 }
 
 /**
- * The time when a session expires unless refreshed, Unix ms. A console session expires by the same rule as the sign-in
- * of a browser, because a browser has its cookie.
+ * The time when a session expires unless refreshed, Unix ms. A console session expires by the same rule as a browser's
+ * sign-in, because its cookie is in a browser.
  */
 export function endsAt({
   clientId,

@@ -15,7 +15,7 @@ export const lifetimeSeconds = 7 * 24 * 3600;
 const useMs = 60_000;
 const incompleteMs = 10 * 60_000;
 
-/** The authentication of a sign-in that an earlier release recorded without its factors. */
+/** Default authentication of a sign-in that an earlier release recorded without factors. */
 export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
 
 export interface CurrentSignIn {
@@ -121,15 +121,15 @@ export function missingStep(
   authentication: Authentication,
 ): MissingStep | undefined {
   const lacking = lackingFactor(reader, user, authentication);
-  // A password alone must not change the password of a user who has a second factor.
+  // A user who has a second factor must not change the password with only the password.
   if (lacking === 'second-factor') return lacking;
   const isTemporary = authentication.factors.includes('password') && hasTemporaryPassword(user);
   return isTemporary ? 'new-password' : lacking;
 }
 
 /**
- * The missing second factor of a sign-in. A second factor is needed if the policy demands it, or the user has an
- * authenticator app. Without either, a user who has a passkey can still sign in with the password alone.
+ * Returns the second factor that a sign-in lacks. A second factor is needed if the policy demands it, or the user has
+ * an authenticator app. Otherwise, even a user who has a passkey can sign in with only the password.
  */
 export function lackingFactor(
   reader: Pick<Reader, 'get' | 'keys'>,
@@ -143,7 +143,10 @@ export function lackingFactor(
   return own.length > 0 ? 'second-factor' : 'enrolment';
 }
 
-/** True if a sign-in has two factors, for example a passkey with user verification, or a provider trusted with both. */
+/**
+ * True if a sign-in has two factors, for example a passkey with user verification. A provider can be trusted to check
+ * both.
+ */
 function isTwoFactors({ factors, provider }: Authentication): boolean {
   const single = ['password', 'invitation', ...(provider?.isOneFactor ? ['provider'] : [])];
   return factors.some((factor) => !single.includes(factor));

@@ -138,8 +138,8 @@ export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 /**
  * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. Only an
- * unknown signing key is reported, because the JWKS shows the known keys anyway. Tokens have an unknown key after the
- * data directory was replaced.
+ * unknown signing key is reported, because the JWKS shows the known keys anyway. A token has an unknown key if it was
+ * issued before the data directory was replaced.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';

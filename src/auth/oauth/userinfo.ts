@@ -53,7 +53,7 @@ const notValid = 'The access token is not valid';
 const twoTokens = 'Send the token in the header or the form, not both';
 const noUser = 'The token belongs to a client, not to a user';
 
-/** Response headers of `readableByPages`. */
+/** Declares the response headers `readableByPages`. */
 const Readable: Headers = {
   'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
   'Access-Control-Expose-Headers': { required: true, schema: { const: 'www-authenticate' } },

@@ -20,12 +20,15 @@ interface VerifiedToken {
 const maxTokens = 10_000;
 
 /**
- * Cache of access tokens with verified signatures, by their text. Tokens that are not used again are removed first.
- * Forged tokens are never added.
+ * Cache of access tokens with verified signatures, keyed by the token text. Tokens that are not used again are removed
+ * first. Forged tokens are never added.
  */
 export class VerifiedTokens {
   readonly #tokens = new Map<string, VerifiedToken>();
-  /** The latest text of each token, by its id. A token can have two texts, as an ECDSA signature has two encodings. */
+  /**
+   * The latest encoded text of each token, by token id. A token can have two texts, because an ECDSA signature has two
+   * encodings.
+   */
   readonly #textByToken = new Map<string, string>();
   readonly #most: number;
   /** Identifies the keys that verified the signatures. */
@@ -152,8 +155,8 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
 }
 
 /**
- * True if the holder of a token can still use the token. A token with the same subject and client is for an API key,
- * which might have expired. Any other token is for a user, who must be allowed to use the client.
+ * True if the holder of a token can still use the token. A token whose subject equals its client belongs to an API key,
+ * which might have expired. Any other token belongs to a user, who must be allowed to use the client.
  */
 function holderExists(
   accounts: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>,

@@ -60,7 +60,7 @@ export class RoundTripCookie<Schema extends TObject> {
     return this.#cookieFor(state).removal;
   }
 
-  /** The value with this state; `undefined` if it is missing, expired, or made for another browser. */
+  /** The value of the cookie with this state; `undefined` if it is missing, expired, or made for another browser. */
   read(request: Pick<Request, 'header'>, state: string, now: number): Static<Schema> | undefined {
     const browser = new BrowserCookie(this.#issuer).read(request);
     const { name } = this.#cookieFor(state);

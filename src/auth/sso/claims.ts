@@ -90,7 +90,7 @@ function nameIn(claims: Claims): string | null {
 type GivenRoles = Readonly<Record<string, GivenRole>>;
 
 interface Memberships {
-  /** `undefined` if the user was deleted, because the last team was removed. */
+  /** The user after the change; `undefined` if the loss of the last team deleted the user. */
   readonly user: User | undefined;
   readonly given: GivenRoles;
 }

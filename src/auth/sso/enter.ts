@@ -35,8 +35,8 @@ interface EntryRequest extends ProvenAccount {
 /** Maximum size of a stored ID token. Without a stored token, the provider asks the user to confirm a sign-out. */
 const longestIdToken = 4096;
 /**
- * Maximum recorded age of a sign-in at the provider, seconds. A higher or unknown age counts as this age, which is not
- * recent, but is shorter than the lifetime of a sign-in in this service.
+ * Maximum recorded age of a sign-in at the provider, seconds. It also replaces an unknown age. A sign-in of this age is
+ * not recent, but is still valid in this service.
  */
 const longestAgo = 24 * 3600;
 
@@ -87,7 +87,9 @@ function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
   return missing === undefined && isRecentSignIn(authTime, now);
 }
 
-/** Refuses the sign-in if no team is left. The change is committed anyway, so ended memberships stay ended. */
+/**
+ * Refuses the sign-in if the user has no team left. The change is committed anyway, so ended memberships stay ended.
+ */
 async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promise<T> {
   const result = await change;
   if (result === 'team_missing') throw new ProviderRefusal('team_missing');
@@ -115,7 +117,7 @@ function recordEntry(services: SsoServices, tx: AccountTransaction, entry: Entry
     userAgent,
   };
   const now = services.clock.now();
-  // The secret of a link has just proven the user, so the time that the provider states is ignored.
+  // The secret of the link has just proven who the user is, so the provider's time of sign-in is ignored.
   const authTime = link === undefined ? computeAuthTime(identity, now) : Math.floor(now / 1000);
   const proven = { client, browser, authentication, authTime, provider: name };
   const started = recordSignIn(services, tx, user, proven);
@@ -206,7 +208,7 @@ function linkNew(
   const holder = userOfEmail(tx, email);
   if (holder === undefined) {
     if (!createUsers) throw new ProviderRefusal('user_unknown');
-    // If the provider makes no statement, its operator is assumed to have entered the address.
+    // An address counts as entered by the provider's operator if the provider does not state that it is unverified.
     if (emailVerified === false) throw new ProviderRefusal('email_unverified');
     return createLinked(services, tx, provider, { ...identity, email });
   }

@@ -13,7 +13,7 @@ import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 const url = Type.String({ pattern: '^https?://[^\\s]+$', maxLength: 2048 });
 const words = Type.Array(Type.String());
 
-/** The used part of a discovery document (OpenID Connect Discovery 1.0 §3). */
+/** The fields that this service reads from a discovery document (OpenID Connect Discovery 1.0 §3). */
 const Metadata = Type.Object({
   issuer: Type.String(),
   authorization_endpoint: url,
@@ -31,7 +31,7 @@ type IssuerMetadata = Static<typeof Metadata>;
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String() })) });
 
 const freshMs = 10 * 60_000;
-/** Time for which a failure is cached, because anyone can cause a request. */
+/** Time for which a failure is cached, because anyone can cause requests to an issuer. */
 const failedMs = 5_000;
 /** Minimum interval between two requests for the keys of an issuer whose tokens have unknown key ids. */
 const betweenKeysMs = 10_000;

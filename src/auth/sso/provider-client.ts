@@ -33,7 +33,10 @@ export interface Hints {
 export interface ProviderResponse {
   readonly idToken: string;
   readonly claims: IDToken;
-  /** Reads the UserInfo endpoint; `undefined` if the provider has none. @throws {ProviderRefusal} `claims_invalid` */
+  /**
+   * Reads the UserInfo endpoint; `undefined` if the provider does not have one. @throws {ProviderRefusal}
+   * `claims_invalid`
+   */
   readonly userInfo: (() => Promise<Claims>) | undefined;
 }
 
@@ -95,7 +98,7 @@ export class ProviderClient {
     }
   }
 
-  /** The address at which a user signs out; `undefined` if the provider has none. @throws {ProviderRefusal} */
+  /** The address at which a user signs out; `undefined` if the provider does not have one. @throws {ProviderRefusal} */
   async endSessionUrl(
     provider: IdentityProvider,
     parameters: Readonly<Record<string, string>>,
@@ -109,7 +112,7 @@ export class ProviderClient {
     const { issuers, fetch, clock, allowPrivate } = this.#deps;
     const { issuer, clientId, clientSecret } = provider;
     const metadata = await issuers.metadata(issuer);
-    const oidc = await import('openid-client'); // Loaded on first use, because most services do not need it.
+    const oidc = await import('openid-client'); // The library is loaded on first use, because most services do not need it.
     const announced = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
     const client = {
       [oidc.clockSkew]: Math.round((clock.now() - systemClock.now()) / 1000),
@@ -159,7 +162,7 @@ function createRefusal(error: unknown): ProviderRefusal {
   return outboundIn(error) ?? new ProviderRefusal(classifyError(error), { cause: error });
 }
 
-/** Finds the refusal for a failed request in an error of openid-client. */
+/** Returns the refusal if an error of openid-client was caused by a failed request. */
 function outboundIn(error: unknown): ProviderRefusal | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause)
     if (inner instanceof OutboundError) return unanswered(inner);

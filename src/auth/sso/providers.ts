@@ -17,7 +17,7 @@ export interface ConfiguredProviders {
   readonly providers: readonly IdentityProvider[];
 }
 
-/** The identity providers of the accounts and of the file `--identity-providers`. */
+/** The identity providers in the account store and in the file of `--identity-providers`. */
 export class Providers {
   readonly #accounts: Pick<Accounts, 'identityProviders'>;
   #configured: ReadonlyMap<string, IdentityProvider> = new Map();
@@ -27,7 +27,7 @@ export class Providers {
     this.#accounts = accounts;
   }
 
-  /** Replaces the providers of the file. */
+  /** Replaces the providers from the file. */
   configure({ file, providers }: ConfiguredProviders): void {
     this.#file = file;
     this.#configured = new Map(providers.map((provider) => [provider.id, provider]));
@@ -65,7 +65,7 @@ export class Providers {
     return this.#configured.has(id);
   }
 
-  /** The file that configures a provider; `undefined` if the provider is in the accounts. */
+  /** The file that configures a provider; `undefined` if the provider is in the account store. */
   findFile(id: string): string | undefined {
     return this.#configured.has(id) ? this.#file : undefined;
   }

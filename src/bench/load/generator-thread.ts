@@ -20,7 +20,7 @@ interface Driver {
   run(): Promise<LoadResult>;
 }
 
-/** Messages from the thread. After the first one, it waits until any message to it starts the run. */
+/** Messages from the thread. After the first message, the thread waits for a message that starts the run. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -45,7 +45,7 @@ async function createDriver(plan: LoadPlan, share: Share): Promise<Driver> {
   return new GrpcDriver(plan, share, systemClock);
 }
 
-// Without this timer, the thread would exit before `runLoad` terminates it: other timers do not keep it alive.
+// Keeps the thread alive until `runLoad` terminates it. Other timers do not keep it alive.
 setInterval(() => {}, 60_000);
 
 const { plan, share, connections } = workerData as ThreadPlan;

@@ -13,7 +13,7 @@ interface LoadMeasurements {
   readonly seconds: number;
   readonly rps: number;
   readonly sent: number;
-  /** Latencies as counts by slot of a histogram. */
+  /** Number of latencies in each slot of a histogram. */
   readonly latencies: Uint32Array;
   readonly lateness: Uint32Array;
   readonly own: Uint32Array;
@@ -68,7 +68,7 @@ export class LoadRun<Each extends Slot> {
   /** Successful requests within the measured period. */
   #measured = 0;
   #lastResponseAt = 0;
-  /** Time before the last poll of the sockets of an open loop, and time before the poll that preceded it. */
+  /** Start times of the last poll of an open loop's sockets, and of the poll before it. */
   #polledAt = Number.POSITIVE_INFINITY;
   #polledBefore = Number.POSITIVE_INFINITY;
 
@@ -128,7 +128,7 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** Records a latency. The response arrived after the poll before the last, so it has waited no longer. */
+  /** Records a latency. The response arrived after the second-last poll, so it waited to be read only since then. */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));
@@ -236,7 +236,7 @@ export interface Schedule {
   over(now: number): boolean;
 }
 
-/** A thread's part of a schedule: every `of`th request, from the request at `index` on. */
+/** A thread's part of a schedule: every `of`th request, starting with the request at `index`. */
 export interface Share {
   readonly index: number;
   readonly of: number;

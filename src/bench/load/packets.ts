@@ -65,7 +65,9 @@ export function requestText(packet: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/** Returns the counts that a service must have after it accepted packet `n` of the list `accepted[n]` times. */
+/**
+ * Returns the counts that a service must have if it accepted each packet `n` of the list exactly `accepted[n]` times.
+ */
 export function expectedCounts(
   packets: readonly Pick<BenchPacket, 'counts'>[],
   accepted: readonly number[],

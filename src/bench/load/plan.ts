@@ -42,7 +42,7 @@ export interface HttpPlan extends LoadTarget {
   readonly requests: readonly string[];
   /** `latin1` if the requests are bytes, one per character; `utf8` by default. */
   readonly encoding?: 'latin1';
-  /** A time in each request, with microseconds. It is replaced by the time of sending, which is unique. */
+  /** Placeholder for a time with microseconds in each request. It is replaced by the unique time of sending. */
   readonly time?: string;
   /** The status of a successful request; 202 by default. */
   readonly status?: number;
@@ -57,7 +57,8 @@ export interface GrpcPlan extends LoadTarget {
   readonly message: string;
   readonly positions: ReportPositions;
   /**
-   * Time of the first report in microseconds after `marks.since`. A later plan starts at the number of `sent` reports.
+   * Time of the first report in microseconds after `positions.since`. A later plan starts at the number of `sent`
+   * reports.
    */
   readonly firstNumber: number;
   /** The encoded response of a successful call, in base64. */
@@ -72,7 +73,7 @@ export interface LoadReport extends Quantiles {
   readonly seconds: number;
   /** Successful requests per second in the measured period. */
   readonly rps: number;
-  /** The distribution of the latencies: the middle and the count of each step. */
+  /** The distribution of the latencies: the middle of each step, and the number of latencies in it. */
   readonly latencies: readonly (readonly [ms: number, count: number])[];
   /** Number of requests sent, including the warm-up. */
   readonly sent: number;
@@ -85,7 +86,7 @@ export interface LoadReport extends Quantiles {
    * response), `closed`, `connect`, `unanswered`, `unasked` or `unreadable`.
    */
   readonly errors: Readonly<Record<string, number>>;
-  /** Delays of the generator itself, ms: from when a request is due and its connection idle until it is sent. */
+  /** Delays of the generator, ms: from the time when a request is due and its connection is idle until it is sent. */
   readonly lateness: Quantiles;
   /**
    * The generator's share of each latency in an open loop: its delay of sending, and the maximum time for which the

@@ -6,8 +6,8 @@ const chunked = Buffer.from('transfer-encoding: chunked');
 const maxHead = 65_536;
 
 /**
- * Reads HTTP/1.1 responses from the chunks of a socket, which can begin and end anywhere. Parses only the status, and
- * finds the start of the next response.
+ * Reads HTTP/1.1 responses from the chunks of a socket. A response can begin and end anywhere in a chunk. Parses only
+ * the status, and finds the start of the next response.
  * @param onResponse called with the status of each complete response, except 1xx
  * @returns a function that takes the next chunk
  * @throws {Error} from the returned function, if the stream is not a response or its body has neither a declared length
@@ -73,7 +73,7 @@ function readHead(bytes: Uint8Array, start: number): Head | undefined {
   return undefined;
 }
 
-/** Reads the size of a chunk, including the line end after it. Extensions and trailers are not supported. */
+/** Reads the size of a chunk, and the line end after it. Extensions and trailers are not supported. */
 function readChunkHead(bytes: Uint8Array, start: number, status: number): Head | undefined {
   const newlineAt = bytes.indexOf(newline, start);
   if (newlineAt < 0) return undefined;

@@ -11,7 +11,7 @@ interface WatchedServer {
 /** The counters of a server at one time, or their differences between two times. */
 export interface ServerReading {
   readonly threads: readonly ThreadTime[];
-  /** Counters of the whole device, for all processes; missing if the path has no device, as on tmpfs. */
+  /** Counters of the whole device, for all processes; absent if the path has no device, as on tmpfs. */
   readonly disk?: DiskStats;
   /** Total duration of the commits of packets and reports. */
   readonly commitSeconds: number;
@@ -78,12 +78,14 @@ export interface DiskStats {
   readonly flushes: number;
 }
 
-/** Positions of fields after the device name in `/proc/diskstats`, from 1 (kernel: `admin-guide/iostats.rst`). */
+/**
+ * Positions of fields after the device name in `/proc/diskstats`, counted from 1 (kernel: `admin-guide/iostats.rst`).
+ */
 const fields = { writes: 5, sectorsWritten: 7, flushes: 16 } as const;
 const sectorBytes = 512;
 
 /**
- * Returns the name of the whole device of a path, because the kernel counts no flushes of partitions.
+ * Returns the name of the whole disk device of a path, because the kernel does not count flushes of partitions.
  * @returns `undefined` if the path has no device, as on tmpfs or an overlay
  */
 export function findDevice(path: string): string | undefined {

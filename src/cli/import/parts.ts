@@ -8,7 +8,7 @@ import type { Source } from './source.ts';
 export interface Selection {
   /** The environment to import; `undefined` if the rows do not name an environment, or it is not known yet. */
   readonly environment: string | undefined;
-  /** Only rows before this time are imported, Unix seconds. */
+  /** End of the selection: only earlier rows are imported, Unix seconds. */
   readonly before: number;
 }
 
@@ -118,7 +118,7 @@ class PartBuilder {
 
   #addMetric(name: MetricName): number {
     const place = this.#metrics.length;
-    const key = name.join('\n'); // Names contain no line feeds.
+    const key = name.join('\n'); // Names do not contain line feeds.
     this.#metrics.push([...(name as readonly string[])]);
     this.#names += key.length;
     this.#metricPlaces.set(key, place);

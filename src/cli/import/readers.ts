@@ -129,7 +129,7 @@ function addCount(
   return undefined;
 }
 
-/** @param name the feature and the variant in it are empty for a metric of the application */
+/** @param name metric, feature and variant; the last two are empty for a metric of the application */
 function addMeasurement(
   environment: string | undefined,
   time: number,
@@ -176,7 +176,7 @@ export class VariantChecks {
   }
 }
 
-/** The columns of an Unleash table. A table with one row a day can have `date` instead of `timestamp`. */
+/** The columns of an Unleash table. A table with one row per day can have `date` instead of `timestamp`. */
 class UnleashTable extends Table {
   readonly #time: number;
   readonly #columns: readonly number[];

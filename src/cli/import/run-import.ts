@@ -109,7 +109,9 @@ async function send(
   }
 }
 
-/** Rejects on a signal. The server may still count pending requests. It recognises them when the import is repeated. */
+/**
+ * Rejects on a signal. The server might still count pending requests, and recognises them when the import is repeated.
+ */
 function rejectOnAbort(over: AbortSignal, message: () => string): Promise<never> {
   return new Promise((_, reject) => {
     over.addEventListener('abort', () => reject(new Failure('interrupted', message())));

@@ -19,7 +19,7 @@ interface Lines {
   readonly first: number;
   /** Lines without their line terminators. */
   readonly texts: readonly (string | Unreadable)[];
-  /** The bytes of these lines. If `texts` is empty, the beginning of a line that is too long. */
+  /** The bytes of these lines, or, if `texts` is empty, the beginning of a line that is too long. */
   readonly bytes: Uint8Array;
 }
 
@@ -27,7 +27,7 @@ interface Lines {
 const chunkBytes = 1024 * 1024;
 const lineFeed = 10;
 
-/** A file that is read line by line, also several times. It must not change between two readings. */
+/** A file that is read line by line, possibly several times. It must not change between two readings. */
 class LineFile {
   readonly path: string;
   /** In bytes. */
@@ -172,7 +172,8 @@ export class Source {
   /**
    * @param sink receives the contents of the rows
    * @param bad receives the lines that are not rows
-   * @returns repeatedly, the number of bytes read so far @throws {Failure} if a file cannot be read
+   * @returns yields the number of bytes read so far
+   * @throws {Failure} if a file cannot be read
    */
   *read(sink: RowSink, bad: (line: BadLine) => void = () => {}): Generator<number> {
     let done = 0;

@@ -5,7 +5,7 @@ import type { BadLine, Source } from './source.ts';
 export interface Survey {
   /** Number of rows by environment. The key is `undefined` for rows without an environment. */
   readonly environments: Map<string | undefined, number>;
-  /** Number of rows that are too late for the selection. */
+  /** Number of rows after the end of the selection. */
   later: number;
   readonly totals: Totals;
 }

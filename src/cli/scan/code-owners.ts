@@ -30,7 +30,9 @@ export class CodeOwners {
     this.#sections = parseSections(text);
   }
 
-  /** Returns up to eight owners; none if no rule matches. @param path from the top of the repository, with `/` */
+  /**
+   * Returns up to eight owners; an empty list if no rule matches. @param path from the top of the repository, with `/`
+   */
   of(path: string): readonly string[] {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -89,6 +91,6 @@ function ownersIn(text: string): readonly string[] {
 function matcher(pattern: string): Ignore {
   const literal = pattern.replace(/(?<!\\)[[\]]/g, '\\$&');
   const rules = ignore({ ignorecase: false }).add(literal);
-  // In a .gitignore, `docs/*` also matches folders, and therefore all files in them.
+  // Excludes folders. In a .gitignore, `docs/*` also matches folders, and therefore all files in them.
   return /\/\*$/.test(literal) ? rules.add(`!${literal}/`) : rules;
 }

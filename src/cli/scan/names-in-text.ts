@@ -30,7 +30,7 @@ const quotedName = `([${quotes}])((?:\\\\.|(?!\\1)[^\\\\\\r\\n]){1,${maxBytes}})
  */
 export class NameFinder {
   readonly #known: ReadonlySet<string>;
-  /** Matches calls whose first argument is quoted text. They can have type arguments. */
+  /** Matches calls whose first argument is quoted text. The calls can have type arguments. */
   readonly #call: RegExp;
   /** Known names that are not words, such as names with a space. */
   readonly #phrases: readonly string[];

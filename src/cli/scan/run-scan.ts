@@ -67,7 +67,7 @@ function checkDirectory(path: string): void {
   throw new UsageError(`Cannot scan ${path}: not a directory`);
 }
 
-/** Formats the number of findings, and how many of them are features that were never seen. */
+/** Formats the number of findings, and the number of findings about features that were never seen. */
 function summarizeFindings(findings: readonly Finding[]): string {
   const { length } = findings;
   const said = length === 1 ? 'There is 1 finding' : `There are ${length} findings`;
@@ -125,7 +125,7 @@ function repositoryTop(directory: string): string {
 }
 
 /**
- * Uploads where the code of a repository uses features, with the owners of the files.
+ * Uploads the places in a repository's code that use features, with the owners of the files.
  * @param top directory of the repository, to which the paths are relative
  * @throws {Failure} if the server refuses
  */

@@ -40,11 +40,11 @@ export interface Finding {
   readonly count: number;
 }
 
-/** Maximum number of places that are kept for a name, and maximum number that a finding shows. */
+/** Maximum number of places that are kept for a name, and maximum number of places that a finding shows. */
 const maxPlaces = maxReferencesEach;
 const maxShown = 5;
 
-/** Maximum number of names that the server does not know. Further names are ignored. */
+/** Maximum number of recorded names that the server does not know. Further names are ignored. */
 const maxUnknown = 10_000;
 
 interface NameMatches {
@@ -124,7 +124,7 @@ function collect(
   return found;
 }
 
-/** Returns the occurrences in a text by position. If a name was found twice at one position, it is kept once. */
+/** Returns the occurrences in a text, sorted by position. A name that was found twice at one position is kept once. */
 function inOrder(occurrences: Iterable<Occurrence>): Occurrence[] {
   const sorted = [...occurrences].sort((a, b) => a.index - b.index || order(a.name, b.name));
   return sorted.filter(({ index, name }, at) => {

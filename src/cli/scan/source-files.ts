@@ -20,7 +20,7 @@ export interface FileCounts {
   binary: number;
   large: number;
   unreadable: number;
-  /** Ignore files that were not applied: links, special files, large and unreadable files. */
+  /** Number of `.gitignore` files that were not applied: links, special files, large and unreadable files. */
   ignoreFiles: number;
 }
 

@@ -19,7 +19,7 @@ import { readConfig } from './server-options.ts';
 const standardOutput = '-';
 
 /**
- * Backs up a data directory. A service can be running in it.
+ * Backs up a data directory. A service can be running in the directory.
  * @throws {UsageError} for wrong options
  * @throws {Error} when there is nothing to back up, or the backup cannot be written; the previous file is unchanged
  */

@@ -81,7 +81,7 @@ function listFileChecks(config: Config, { env }: Terminal): readonly Check[] {
   return [...checks, ...listBackupChecks(config, env)];
 }
 
-/** Lists the checks of backups. An unusable destination makes backups fail, but not the startup. */
+/** Lists the checks of backups. An unusable destination makes backups fail, but does not prevent the startup. */
 function listBackupChecks(config: Config, env: Terminal['env']): readonly Check[] {
   const { backupKeyFile, backupEvery, backupTo, backupS3Credentials } = config;
   if (backupEvery === undefined || backupTo === undefined) return [];
@@ -123,7 +123,7 @@ function checkDirectory(path: string): string | undefined {
   return at === path ? undefined : `${path} does not exist yet`;
 }
 
-/** Lists the checks of the stores. There are none if the data directory is missing or is a file. */
+/** Lists the checks of the stores. The list is empty if the data directory is a file. */
 function listStoreChecks(config: Config): readonly Check[] {
   if (findStatus(config.data)?.isDirectory() === false) return [];
   return [['stores', () => checkStores(config)]];

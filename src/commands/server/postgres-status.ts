@@ -81,7 +81,7 @@ function standbysText({ standbys }: PostgresReport['server']): string {
   return standbys.map(({ name, state }) => (state === null ? name : `${name} (${state})`)).join(', ') || 'none';
 }
 
-/** Formats the time until which reports are complete, because all open streams have shipped until then. */
+/** Formats the time up to which reports are complete, because all open streams have shipped their data. */
 function completeText({ streams, nodes }: PostgresReport): string {
   const shipped = streams.open[0]?.through;
   if (shipped === undefined) return 'no node counts';

@@ -17,7 +17,7 @@ import { readPassword } from './administrator.ts';
 import { readConfig } from './server-options.ts';
 
 /**
- * Resets a password. Failed sign-ins are deleted, so that the new password is accepted immediately.
+ * Resets a password. The records of failed sign-ins are deleted, so that the new password is accepted immediately.
  * @throws {UsageError} for wrong options or a password that cannot be used
  * @throws {Error} when the data directory is not prepared or has no such user, or its server does not respond
  */

@@ -151,7 +151,10 @@ async function openOrPrepare({ data, signingAlg }: Config, log: Log, terminal: T
   return openAccountTables(data);
 }
 
-/** Returns the ready line with the address of each listener. A listener is omitted if earlier ones serve its hosts. */
+/**
+ * Returns the ready line with the address of each listener. A listener is omitted if earlier listeners serve all of its
+ * hosts.
+ */
 function readyLine({ listeners, grpc }: BoundListeners): string {
   const findListener = (host: ServedHost) => listeners.find(({ hosts }) => hosts.includes(host));
   const named = listeners.filter((each) => each.hosts.some((host) => findListener(host) === each));

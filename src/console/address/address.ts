@@ -55,14 +55,17 @@ export function useQuery() {
   const { path, query, route } = useLocation();
   return {
     query: recorded(query),
-    /** Changes some query parameters; `undefined` removes one. @param push adds an entry to the browser's history */
+    /**
+     * Changes some query parameters; `undefined` removes the parameter. @param push adds an entry to the browser's
+     * history
+     */
     change(patch: Readonly<Record<string, string | undefined>>, push = false): void {
       route(withQuery(path, { ...query, ...patch }), !push);
     },
   };
 }
 
-/** Value in place of a key id that stands for all leaked keys. */
+/** Value that stands for all leaked keys, in place of a key id. */
 export const leakedKey = 'leaked';
 
 /**

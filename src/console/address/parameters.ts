@@ -68,7 +68,7 @@ function checkOrder(from = '', to = ''): string | undefined {
 /** Names of the parameters that a page has read, by the query of its address. */
 const read = new WeakMap<QueryText, Set<string>>();
 
-/** Returns a query that records the names read from it. Other parameters have no effect. */
+/** Returns a query that records the names of the parameters read from it. Parameters that are not read are ignored. */
 export function recorded(query: QueryText): Record<string, string> {
   const names = read.get(query) ?? new Set<string>();
   read.set(query, names);

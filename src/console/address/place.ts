@@ -7,7 +7,10 @@ export interface Place {
   readonly page: string;
 }
 
-/** Properties of a page of an environment, from the router. `CheckedPlace` verifies that both exist. */
+/**
+ * Properties of a page of an environment, from the router. `CheckedPlace` verifies that application and environment
+ * exist.
+ */
 export interface InEnvironment {
   readonly application: string;
   readonly environment: string;
@@ -25,7 +28,7 @@ export function readPlace(path: string, query: Readonly<Record<string, string>>)
   return { application: undefined, environment: undefined, page: first };
 }
 
-/** Decodes a segment of a path. Returns a name that does not exist if the segment is malformed. */
+/** Decodes a segment of a path. For a malformed segment, returns a name that does not exist. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

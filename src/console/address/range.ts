@@ -64,7 +64,7 @@ const usual: Range = { preset: '7d' };
 
 const maxBuckets = 400;
 
-/** Reads the range of an address. Returns the default range if it is invalid. */
+/** Reads the range of an address. If that range is invalid, returns the default range. */
 export function readRange(query: Readonly<Record<string, string>>): Range {
   const { range = '', from, to } = query;
   if (from !== undefined && to !== undefined) {

@@ -24,7 +24,7 @@ export function listDifferences(
     .filter((each) => !same(each.before, each.theirs) || (each.mine !== undefined && !same(each.mine, each.theirs)));
 }
 
-/** True if someone else has changed a field that the reader changes, to another value. */
+/** True if the reader changes a field that someone else has already changed to another value. */
 export function isOvertaken(before: object, theirs: object, mine: Readonly<Record<string, unknown>>): boolean {
   return listDifferences(before, theirs, mine).some(
     (each) => each.mine !== undefined && !same(each.before, each.theirs) && !same(each.mine, each.theirs),

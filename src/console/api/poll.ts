@@ -14,7 +14,7 @@ interface PollState<T> {
   readonly error: unknown;
 }
 
-/** A path that is read once for all components. */
+/** A path whose data all components share. */
 interface Reader {
   readonly data: Signal<unknown>;
   readonly at: Signal<number | undefined>;
@@ -92,7 +92,7 @@ export function usePoll<T>(path: string | undefined, everyMs: number | undefined
 
 const nothing = newReader();
 
-/** Invalidates all paths with a prefix, after a change. Paths on the page are read again. */
+/** Invalidates all paths with a prefix, after a change. Paths that the page shows are read again. */
 export function forget(prefix: string): void {
   for (const [path, reader] of readers) {
     if (!path.startsWith(prefix)) continue;
@@ -179,7 +179,7 @@ function computePause({ wanted }: Reader): number {
   return Math.min(...Array.from(wanted, ({ everyMs }) => everyMs ?? Number.POSITIVE_INFINITY));
 }
 
-/** Reads all paths of the page when the page becomes visible, or when the network is back. */
+/** Reads all due paths of the page when the page becomes visible, or when the network is back. */
 function wake(): void {
   for (const [path, reader] of readers)
     if (reader.wanted.size > 0 && reader.stopping === undefined && due(reader)) restart(path, reader);

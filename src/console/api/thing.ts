@@ -19,7 +19,7 @@ export interface Conflict<T> {
 export interface Thing<T> {
   readonly data: T | undefined;
   readonly error: unknown;
-  /** Incremented when the reader accepts someone else's change, so that forms with this key start over. */
+  /** Incremented when the reader accepts someone else's change. Forms use it as their key, so they start over. */
   readonly version: number;
   readonly conflict: Conflict<T> | undefined;
   reload(): Promise<void>;

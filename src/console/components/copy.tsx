@@ -49,7 +49,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Over plain HTTP, browsers offer no clipboard to pages.
+    // Browsers do not offer the clipboard to pages over plain HTTP.
     return copySelected(text);
   }
 }

@@ -23,7 +23,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // Without this, a second Escape closes the dialog, whatever `onCancel` does.
+      // Prevents a second Escape from closing the dialog, which `onCancel` cannot prevent.
       {...(onClose === undefined ? { closedby: 'none' } : {})}
       onCancel={(event) => {
         event.preventDefault();

@@ -1,6 +1,6 @@
 import { csvText } from '../../contract/escaping.ts';
 
-/** Saves a file in the reader's downloads. @param name without the extension; other characters become hyphens */
+/** Saves a file in the reader's downloads. @param name without the extension; special characters become hyphens */
 export function download(name: string, extension: 'csv' | 'md' | 'png', content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

@@ -206,7 +206,7 @@ function whyAway(error: unknown): string {
   return error instanceof ApiProblem && error.code === 'postgres_unavailable' ? `: ${error.message}` : '';
 }
 
-/** Announces a state if it lasts for two seconds, because the figures of a new visible tab are briefly old. */
+/** Announces a state if it lasts for two seconds, because the figures are briefly old after a tab becomes visible. */
 function useAnnounced(kind: Liveness['kind'] | undefined): void {
   const said = useRef<Liveness['kind'] | undefined>('live');
   useEffect(() => {

@@ -154,7 +154,7 @@ async function finishSignIn(
     redirectUri: callbackUrl(audience),
     verifier: deriveVerifier(attempt),
   };
-  // A browser has one session. Its cookie is sent if the auth host is at the same site.
+  // A browser has one session. The cookie of an earlier session is sent if the auth host is at the same site.
   const previous = console.previous(request);
   const redemption = await redeemCode(deps, presented, request.remoteAddress, (...begun) => {
     if (previous !== undefined) endSession(deps, begun[1], previous);
@@ -244,7 +244,7 @@ function endingCookie(baseUrl: string, { id }: Attempt): string {
   return attemptCookie(baseUrl, id).removal;
 }
 
-/** Returns a `Lax` cookie: if the auth host is another site, its redirect does not send `Strict` cookies. */
+/** Returns a `Lax` cookie. Browsers do not send `Strict` cookies after a redirect from an auth host at another site. */
 function attemptCookie(baseUrl: string, id: string): HostCookie {
   return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
 }

@@ -149,7 +149,7 @@ export function formatIn(timeZone: string): void {
 /** Duration of the periods in which senders are recorded, ms. */
 export const periodMs = 600_000;
 
-/** Formats the time since a period. Until its end, a period counts as now. @param start Unix ms */
+/** Formats the time since the end of a period. A period that has not ended counts as now. @param start Unix ms */
 export function seenText(start: number, now: number): string {
   const end = start + periodMs;
   return now < end ? 'in the last 10 minutes' : format.relative(end, now);

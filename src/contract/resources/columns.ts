@@ -20,8 +20,8 @@ import { verdictWord } from '../verdicts.ts';
 import type { ColumnsOf } from './column.ts';
 
 /**
- * The columns of the resources, in the order of the client. The columns have their own file, because the console needs
- * only this part of the resources.
+ * The columns of the resources, in the order in which the client shows them. The columns have their own file, because
+ * the console needs only this part of the resources.
  */
 
 const name = { label: 'Name', cut: true } as const;

@@ -25,7 +25,7 @@ export interface Resource extends ItemIdentity {
   readonly inRows?: true;
   /** Number of items listed without `--limit`; by default all. */
   readonly defaultLimit?: number;
-  /** True if the client rejects the name of another item of the team. The API accepts equal names. */
+  /** True if the client rejects a name that another item of the team has. The API accepts equal names. */
   readonly oneOfAName?: true;
   readonly create?: Creation;
   readonly update?: Change;
@@ -36,7 +36,7 @@ export interface Resource extends ItemIdentity {
 export interface Creation {
   /** Name of the command; by default `create`. */
   readonly word?: string;
-  /** By default the field `name` of the body. */
+  /** Operand; by default the field `name` of the body. */
   readonly operand: Operand & FieldValue;
   /** True if the request is a PUT whose path ends with the operand. */
   readonly put?: true;
@@ -47,14 +47,14 @@ export interface Creation {
 /** A field of a response that is shown only once. */
 export interface Secret {
   readonly field: string;
-  /** Values of other fields that make the field a secret. */
+  /** Values that other fields have if the field is a secret. */
   readonly where?: Readonly<Record<string, unknown>>;
 }
 
 /** A change of an item. Fields that are not sent remain unchanged. */
 export interface Change {
   readonly fields: readonly Field[];
-  /** Fields whose current values are sent if they are not given, because the request replaces the whole item. */
+  /** Fields whose current values are sent if the user omits them. The request replaces the whole item. */
   readonly whole?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export interface Removal {
   readonly loses?: string;
 }
 
-/** A request below the path of an item: a POST, or a list if `columns` is set. */
+/** A request to a path below an item: a POST, or a request for a list if `columns` is set. */
 export interface Action {
   readonly word: string;
   readonly summary: string;
@@ -76,7 +76,10 @@ export interface Action {
   /** Segments below the path of the item. The segment `--delivery` is replaced by the value of that option. */
   readonly path: readonly string[];
   readonly method?: 'GET' | 'DELETE';
-  /** Path of the list with the result of the action. The client waits for the first attempt, and shows it. */
+  /**
+   * Path of the list with the result of the action. The client waits for the first delivery attempt, and shows its
+   * result.
+   */
   readonly follow?: readonly string[];
   readonly columns?: AnyColumns;
   readonly most?: number;

@@ -28,7 +28,7 @@ export function url(description: string, defaultText: string) {
 /** The first segments of the service's own paths. */
 const ownPaths = 'api|apps|connect|console|healthz|metrics|readyz|settings|swagger|Metrics\\.Metrics|Usage\\.Usage';
 
-/** A prefix of the path of URLs. */
+/** A prefix of URL paths. */
 export function path(description: string) {
   return Type.String({
     group: 'Addresses',

@@ -4,7 +4,7 @@ import { bodyShape, count, exampleTime, list, name, orNull, printable, shape, te
 /** Limits of the scan of one repository. */
 export const maxScans = 20;
 export const maxScannedFeatures = 5000;
-/** Maximum number of features in all scans of an application. Each page that shows owners reads all of them. */
+/** Maximum number of features in all scans of an application. Each page that shows owners reads all these features. */
 export const maxScannedInAll = 10_000;
 export const maxReferences = 10_000;
 export const maxReferencesEach = 20;

@@ -19,12 +19,13 @@ export interface ConsoleSettings {
  */
 export interface SignedIn {
   readonly user: SignedInUser | null;
-  /** Time when the session expires unless the user is active before. */
+  /** Time at which the session expires if the user is inactive until then. */
   readonly expiresAt: string | null;
 }
 
 /**
- * Response of `DELETE /console/session` if the user must also sign out at an identity provider; otherwise, it is empty.
+ * Response of `DELETE /console/session` if the user must also sign out at an identity provider. Otherwise, the response
+ * is empty.
  */
 export interface SignedOut {
   readonly continueAt: string;

@@ -5,8 +5,8 @@ export interface DocumentOptions {
   /** Name of the component in which the OpenAPI document describes the schema. */
   readonly component?: string;
   /**
-   * JSON Schema that is added to the schema in the document, for checks that the schema does not express. With a
-   * `component`, it replaces the schema.
+   * JSON Schema that the document adds to the schema, for checks that the schema does not express. With a `component`,
+   * it replaces the schema in the document.
    */
   readonly documented?: object;
   readonly example?: unknown;
@@ -22,7 +22,7 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 export const list = <Item extends TSchema>(items: Item, description?: string) =>
   Type.Array(items, description === undefined ? {} : { description });
 
-/** A field whose value is one of several texts, in a response. */
+/** A response field whose value is one of several texts. */
 export function oneOf<const Texts extends readonly string[]>(texts: Texts, description: string) {
   return Type.Unsafe<Texts[number]>({ type: 'string', enum: texts, description });
 }
@@ -114,12 +114,12 @@ export const exampleIds = {
 
 export type DeepReadonly<T> = { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
-/** The type of some fields of a resource, as a record stores them. */
+/** The type of the selected fields of a resource, as a record stores them. */
 export type StoredFields<Resource, Names extends readonly (keyof Resource)[]> = DeepReadonly<
   Pick<Resource, Names[number]>
 >;
 
-/** Returns an object with some fields of a record. */
+/** Returns an object with the named fields of a record. */
 export function pick<Row, const Names extends readonly (keyof Row)[]>(
   row: Row,
   names: Names,

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { bodyShape, boolean, exampleTime, oneOf, shape, text, time } from './fields.ts';
 import { createFields, option } from './option.ts';
 
-/** Purposes of a link: a new user accepts an invitation, and a known user chooses another password. */
+/** Purposes of a link: a new user accepts an invitation, or an existing user chooses another password. */
 const linkPurposes = ['invitation', 'reset-link'] as const;
 
 export type LinkPurpose = (typeof linkPurposes)[number];

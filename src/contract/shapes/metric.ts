@@ -20,7 +20,7 @@ export const Metric = shape(
 );
 export type Metric = Static<typeof Metric>;
 
-/** Body of a change. A metric can also be sent as the list returns it. */
+/** Body of a change. A metric is also accepted in the form in which the list returns it. */
 export const MetricDeclaration = bodyShape(
   'MetricDeclaration',
   {

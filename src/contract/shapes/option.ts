@@ -38,13 +38,13 @@ export type Reading =
   | 'none'
   | 'set';
 
-/** Destination of a text: a field of a request's body, or a parameter of its query. */
+/** Destination of the value of an option: a field of the request body, or a query parameter. */
 export interface FieldValue {
   /** Name of the field; by default the name of the option in camelCase. */
   readonly field?: string;
   /** Conversion; by default the text itself is sent. */
   readonly as?: Reading;
-  /** True if an empty text is sent as `null`; for a number, the text `default`. */
+  /** True if an empty text is sent as `null`. For a number, the text `default` is sent as `null`. */
   readonly nullable?: true;
 }
 

@@ -30,7 +30,7 @@ const series = {
   viewed: byBucket('Views by bucket.'),
 };
 
-/** The previous range, and the part of the requested range with which it is compared. */
+/** The previous range, and the part of the requested range with which the previous range is compared. */
 const Before = Type.Object({
   ...span,
   ...totals,

@@ -24,7 +24,7 @@ export type Owner = Static<typeof Owner>;
 
 const name = Type.String({ pattern: `^${printable}{1,100}$` });
 
-/** An owner in a request body. An owner can also be sent as a response contains it. */
+/** An owner in a request body. An owner in the form that responses contain is also accepted. */
 const GivenOwner = Type.Object(
   {
     type: oneOf(ownerTypes, 'A user or a team of this service, or a text.'),

@@ -128,7 +128,7 @@ export const WebhookPatch = bodyShape(
 );
 
 const settingOptions = {
-  // `--url` is the address of the server, as in every command.
+  // `--url` is already the server address, as in every command.
   url: option('endpoint URL', 'Address that receives deliveries: https, with a public host'),
   events: option('event EVENT', 'Event to deliver; repeatable'),
   enabled: option('enabled true|false', 'Deliver events'),

@@ -25,7 +25,7 @@ export class BodyInbox {
   #complete = false;
   #paused = false;
   #reader: Reader | undefined;
-  /** Refusal of the body, if the handler had not read the body yet. */
+  /** Refusal of the body, if the handler has not read the body yet. */
   #refusal: Error | undefined;
 
   constructor(tap: Tap) {

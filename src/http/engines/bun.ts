@@ -134,7 +134,7 @@ function respondInChunks(
         controller.close();
       } catch {
         chunks.stop();
-        controller.error(undefined); // Bun resets the connection. It would print any other value as an error.
+        controller.error(undefined); // Bun resets the connection. It would print any value other than `undefined` as an error.
       }
     },
     cancel: () => chunks.stop(),

@@ -8,7 +8,7 @@ const digits = /^\d+$/;
 
 /** Headers, as sent, that determine the host and the end of a request. Repeated headers are joined with a comma. */
 interface FramingHeaders {
-  /** Host header. Only HTTP/1.0 requests may omit it, which the HTTP engines check. */
+  /** Host header. The HTTP engines check that only HTTP/1.0 requests omit it. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding?: string | undefined;

@@ -5,13 +5,14 @@ import type { ByteBudget } from '../types.ts';
 export const maxHead = 16 * 1024;
 
 /**
- * Maximum declared length of a body for which the HTTP engine's idle timeout suffices. At 4 kB/s it takes 16 s.
+ * Maximum declared length of a body for which the HTTP engine's idle timeout suffices. A body of this length takes 16 s
+ * at 4 kB/s.
  */
 export const briefBody = 64 * 1024;
 
 /**
- * Idle time and bytes after which the connection of a refused body is closed. Closing a connection while the client is
- * still sending would reset it, and the response could be lost (RFC 9112 §9.6).
+ * Idle time and number of bytes after which the connection of a refused body is closed. Closing a connection while the
+ * client is still sending would reset it. The response could then be lost (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
@@ -91,7 +92,7 @@ export class Charge {
     this.#bytes = length;
   }
 
-  /** Leaves the charge to the reader of the complete body, who releases it. */
+  /** Passes the charge to the reader of the complete body, which releases the charge. */
   handOver(): void {
     this.#bytes = 0;
   }

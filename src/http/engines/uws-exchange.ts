@@ -48,7 +48,7 @@ interface UwsResponse {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
-/** Number of body bytes that restart the idle timeout of uWebSockets.js, which is 10 s. */
+/** Number of body bytes that restart the idle timeout of uWebSockets.js (10 s). */
 const bytesPerIdleTime = 8 * 1024;
 
 /** Length of the write buffer of uWebSockets.js. */
@@ -168,7 +168,7 @@ export class UwsExchange implements Request, ArrivingBody {
     if (this.#bytesInIdleTime < bytesPerIdleTime) return;
     this.#bytesInIdleTime = 0;
     this.#res.pause();
-    this.#res.resume(); // Resuming restarts the timeout.
+    this.#res.resume(); // Resuming restarts the idle timeout.
   }
 
   #respond(response: HttpResponse): void {
@@ -244,9 +244,9 @@ export class UwsExchange implements Request, ArrivingBody {
   }
 
   /**
-   * Sends the response and closes immediately, because uWebSockets.js would handle the following bytes as a request. It
-   * parses all input before it writes, unless a chunk exceeds its write buffer. The response is therefore padded with
-   * spaces.
+   * Sends the response and closes the connection immediately, because uWebSockets.js would handle the following bytes
+   * as a request. uWebSockets.js parses all input before it writes, unless a chunk exceeds its write buffer. The
+   * response is therefore padded with spaces.
    */
   #respondAndClose({ body = '', ...head }: HttpResponse): void {
     this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -272,7 +272,7 @@ export class UwsExchange implements Request, ArrivingBody {
     else this.#keepAlive(bytes);
   }
 
-  /** Closes after uWebSockets.js has written the data of this event loop iteration. */
+  /** Closes the connection after uWebSockets.js has written the data of this event loop iteration. */
   #closeSoon(): void {
     setImmediate(() => this.#close());
   }

@@ -48,7 +48,7 @@ function createApp(uws: Uws, tls: TlsFiles | undefined): App {
 class Server {
   readonly #app: App;
   #inFlight = 0;
-  /** Result of the first `close`. Closing a socket twice would crash the process. */
+  /** Result of all `close` calls. Closing a socket twice would crash the process. */
   #closed: Promise<void> | undefined;
   /** Called when no request is in flight; set while closing. */
   #onIdle: (() => void) | undefined;
@@ -80,7 +80,7 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // Without this option the port is shared. Renewing the TLS files requires a shared port.
+      // The exclusive option prevents sharing of the port. Renewing the TLS files requires a shared port.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }

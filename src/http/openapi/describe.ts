@@ -163,7 +163,10 @@ class Components {
     return jsonSchema(schema, (name, describe) => this.#refer('schemas', name, describe));
   }
 
-  /** Adds a component, unless it has no name. @returns a reference, or the description itself */
+  /**
+   * Adds a component if it has a name.
+   * @returns a reference to it; without a name, the description itself
+   */
   addComponent(
     section: 'parameters' | 'headers',
     { component, schema, ...rest }: { readonly component?: string; readonly schema: object },

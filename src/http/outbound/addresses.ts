@@ -55,7 +55,7 @@ export function urlRule(allowPrivate: boolean): string {
  * @throws {Refusal} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
-  // The parser skips spaces and control characters. People who read the URL would see a different address.
+  // The URL parser skips spaces and control characters, so people who read the URL would see a different address.
   const url = !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const isFit =
     url !== undefined &&

@@ -8,7 +8,7 @@ export interface FetchRules extends Reach {
   readonly deadlineMs: number;
   /** Maximum size of a response body, bytes. */
   readonly maxBytes: number;
-  /** Certificates that are trusted instead of the system's. */
+  /** Certificates that are trusted instead of the system certificates. */
   readonly ca?: string | undefined;
 }
 
@@ -115,7 +115,7 @@ interface OutboundRequest {
   /** The checked addresses of the URL. */
   readonly addresses: readonly Address[];
   readonly signal: AbortSignal;
-  /** Certificates that are trusted instead of the system's. */
+  /** Certificates that are trusted instead of the system certificates. */
   readonly ca?: string | undefined;
   /** Takes a chunk of the response body. The connection is closed if it returns false. */
   readonly take: (chunk: Buffer) => boolean;
@@ -134,7 +134,7 @@ export async function exchange(url: URL, asked: OutboundRequest): Promise<Incomi
     const request = begin(url, options);
     request.on('error', reject);
     request.on('upgrade', (response, socket) => {
-      socket.destroy(); // After an upgrade, no further event comes unless the socket is destroyed.
+      socket.destroy(); // An upgraded request emits no further event until the socket is destroyed.
       resolve(response);
     });
     request.on('response', (response) => {
@@ -154,7 +154,7 @@ function pinned(addresses: readonly Address[]): LookupFunction {
     all ? callback(null, [...addresses]) : callback(null, first!.address, first!.family);
 }
 
-/** Rejects as soon as the signal aborts. */
+/** Awaits work; rejects as soon as the signal aborts. */
 export function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(new Error('stopped'));

@@ -18,10 +18,10 @@ export class SharedBucket implements Bucket {
   readonly rate: number;
   readonly burst: number;
   readonly #emptyAt: BigInt64Array;
-  /** Milliseconds to add to this thread's monotonic clock to get the time that the bucket uses. */
+  /** Offset between this thread's monotonic clock and the time that the bucket uses, ms. */
   readonly #origin: number;
 
-  /** @param origin start of this thread's monotonic clock, in ms after a start that all threads share */
+  /** @param origin start of this thread's monotonic clock, in ms since a start time that all threads share */
   constructor({ rate, burst, memory }: SharedLimit, origin: number) {
     this.rate = rate;
     this.burst = burst;
@@ -49,7 +49,10 @@ export class SharedBucket implements Bucket {
     return this.#waitFrom(number[0]!, now + this.#origin, Math.min(cost, Math.max(1, this.burst)));
   }
 
-  /** Takes `cost` tokens if the bucket has `needed` tokens. @returns 0, or the seconds until it has enough */
+  /**
+   * Takes `cost` tokens if the bucket has `needed` tokens.
+   * @returns 0, or the seconds until the bucket has `needed` tokens
+   */
   #exchange(now: number, cost: number, needed: number): number {
     const at = now + this.#origin;
     for (;;) {
@@ -108,7 +111,10 @@ export class ThreadRateLimits extends RateLimits {
     this.#shared.delete(applicationNumber);
   }
 
-  /** True if this thread has the application's bucket. Otherwise the main thread opens the bucket for a message. */
+  /**
+   * True if this thread has the application's bucket. Otherwise the main thread counts the message and opens the
+   * bucket.
+   */
   covers(application: LimitedApplication): boolean {
     const { rate, burst } = this.findLimits(application);
     const shared = this.#shared.get(application.number);

@@ -9,7 +9,10 @@ const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 
 const healthService = 'grpc.health.v1.Health';
 
-/** Service names: the empty name for the whole server, and each service that takes data. All have the same status. */
+/**
+ * Service names: the empty name for the whole server, and each service that takes data. All services have the same
+ * status.
+ */
 const services: readonly string[] = ['', ...formatCalls.map(({ service }) => service)];
 
 const maxRequest = 4096;

@@ -51,7 +51,10 @@ const usualConnections = 2_048;
 
 const usualWatches = 1_024;
 
-/** Minimum limit of bytes in calls with incomplete messages. The limit also allows a few of the largest messages. */
+/**
+ * Lowest limit of bytes in calls with incomplete messages. The limit is higher if a few of the largest messages need
+ * more.
+ */
 const minBytes = 64 * 1024 * 1024;
 
 /** Interval at which slow calls are cancelled, ms. */
@@ -71,8 +74,8 @@ function cleanUpAfter(guard: GrpcGuard): void {
 const maxCalls = 32;
 
 /**
- * Calls that a client may reset in one burst, and per second. A client that exceeds both gets GOAWAY with
- * ENHANCE_YOUR_CALM. Each reset frees a slot for a call, so without these limits a client could begin any number of
+ * Number of calls that a client may reset in one burst, and number per second. A client that exceeds both gets GOAWAY
+ * with ENHANCE_YOUR_CALM. Each reset frees a slot for a call. Without these limits, a client could begin any number of
  * calls ("rapid reset", CVE-2023-44487).
  */
 const resets = { streamResetBurst: 200, streamResetRate: 33 };
@@ -170,7 +173,9 @@ interface IncomingCall {
   frame: Buffer | undefined;
 }
 
-/** Methods that take data. The methods refuse calls until `begin`, because gRPC listens before the service is ready. */
+/**
+ * Methods that take data. They refuse calls until `begin`, because the gRPC listener opens before the service is ready.
+ */
 class IntakeMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;

@@ -26,7 +26,10 @@ export function packetRoutes({
   return metricsPathPrefix === undefined ? [packets] : [packets, under(metricsPathPrefix, packets)];
 }
 
-/** Returns the same endpoints under another path. Without operations, the OpenAPI document does not list them again. */
+/**
+ * Returns the same endpoints under another path. They have no operations, so the OpenAPI document does not list them
+ * again.
+ */
 function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   const endpoints = group.endpoints.map(({ operation, ...each }) => ({ ...each, path: `${prefix}${each.path}` }));
   return { ...group, endpoints };

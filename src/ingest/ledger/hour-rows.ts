@@ -94,7 +94,7 @@ function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
   );
 }
 
-/** Returns a text of a request in the form that the ledger stores. */
+/** Returns a text from a request in the form that the ledger stores. */
 export function orNull(text: string | undefined): string | null {
   return text === undefined ? null : ledgerText(text);
 }

@@ -50,7 +50,7 @@ interface RefusalOwner {
   readonly origin?: string | undefined;
 }
 
-/** Figures that a ledger holds only in memory. */
+/** Counts and refusals that are only in memory. */
 export interface LedgerFigures {
   readonly unattributed: ReadonlyMap<RefusalCode, number>;
   readonly attributed: ReadonlyMap<RefusalCode, number>;
@@ -73,10 +73,13 @@ interface LedgerBatch {
   readonly ledger: LedgerTotals;
 }
 
-/** Maximum number of cached rows: about 30 MB. */
+/** Maximum number of cached rows, which take about 30 MB. */
 const maxRows = 50_000;
 
-/** Counts messages. An accepted packet is counted in the batch with its data, and all else in the next batch. */
+/**
+ * Counts messages. An accepted packet is counted in the batch with its data. All other messages are counted in the next
+ * batch.
+ */
 export class Ledger {
   /** Refusals without a known application, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
@@ -118,7 +121,7 @@ export class Ledger {
     batch.ledger.add(this.#findRow(source.application, dimensions, at), at, example);
   }
 
-  /** Returns the subject, without the code, of notes from the comparison of a message with earlier messages. */
+  /** Returns the subject, without the code, of notes that result from comparing a message with earlier messages. */
   noteDimensions(source: AttributedSource): string {
     const { userAgent, instance, ...subject } = acceptedDimensions(createSender(source));
     const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };
@@ -258,7 +261,7 @@ const prefixLength = 12;
 /** Pattern of this service's keys and secrets. Any other text could be a password and is not stored. */
 const ours = /^fm_[a-z]{2,8}_/;
 
-/** Data in a refused message about a sender whose application is not known. */
+/** Data that a refused message contains about its sender, whose application is not known. */
 export interface Claim {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -286,7 +289,7 @@ interface UnattributedRefusal {
  * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
 export class UnattributedRefusals {
-  /** Refusals by a text of all their fields, latest last. */
+  /** Refusals by a text that combines all their fields, latest last. */
   readonly #kinds = new Map<string, UnattributedRefusal>();
 
   get latest(): readonly UnattributedRefusal[] {

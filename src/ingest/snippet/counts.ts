@@ -9,9 +9,9 @@ import type { Sender } from './declarations.d.ts';
 export interface Entry {
   readonly name: string;
   readonly variant?: string;
-  /** Checks, uses and views; for a metric its value. */
+  /** Checks, uses and views, or the value of a metric. */
   values: readonly number[];
-  /** True if later values are added to these; false if they replace them. */
+  /** True if later values are added to `values`; false if later values replace `values`. */
   readonly isSum: boolean;
   /**
    * Number of the message that has these values, if `post` repeats messages unchanged. The entries of such a message
@@ -26,7 +26,10 @@ export interface ServerResponse {
   readonly url?: string;
 }
 
-/** Sends entries. Resolves with `undefined` without a response; never rejects. @param isLast true if the page closes */
+/**
+ * Sends entries. Resolves with `undefined` if there is no response; never rejects.
+ * @param isLast true if the page closes
+ */
 export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<ServerResponse | undefined>;
 
 /** Sends all entries immediately. After failures, it sends entries only if `isLast` is true. */
@@ -118,7 +121,7 @@ export const createCounts = (
     return isLater ? undefined : isTooLarge ? 0 : taken.length;
   };
 
-  /** Resolves when all initial entries got a response, or the server is unavailable. */
+  /** Sends all waiting entries. Resolves when each of them got a response, or the server is unavailable. */
   const sendAll = async () => {
     clearTimeout(timer);
     timer = undefined;

@@ -26,7 +26,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     const keepalive = !isLast && inFlight <= 65_536;
     try {
       const to = `${url ?? new URL('.', base)}`.replace(/\/*$/, '/api/frontend/telemetry');
-      // Browsers refuse beacons over their limit. A request without `keepalive` often arrives anyway.
+      // Browsers refuse beacons over their size limit. A request without `keepalive` often arrives anyway.
       if (isLast && navigator.sendBeacon?.(to, body)) return { status: 202 };
       const signal = AbortSignal.timeout?.(60_000);
       return await fetch(to, { method: 'POST', body, keepalive, credentials: 'omit', signal });
@@ -40,7 +40,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
   // Three packets of this size fit into the limit for requests that outlive a page.
   const [sender, leave] = createCounts(post, seconds, 21_500 - countBytes(JSON.stringify(from)), 1000);
 
-  /** Returns a listener for a page that is hidden or closed. After failures, it retries only at closing. */
+  /** Returns a listener for a page that is hidden or closed. After failures, it retries only when the page closes. */
   const leaving = (isLast: boolean) =>
     safely(() => {
       if (isLast || document.hidden) leave(isLast, isLast || !('keepalive' in Request.prototype));

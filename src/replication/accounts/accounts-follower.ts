@@ -74,7 +74,9 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     return copy.advance(codec.decodeChanges(changes), era);
   }
 
-  /** Replaces the copy with PostgreSQL's records. Reports missing changes as a loss, unless they were trimmed. */
+  /**
+   * Replaces the copy with PostgreSQL's records. Reports missing changes as a loss, unless PostgreSQL has trimmed them.
+   */
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
@@ -117,7 +119,7 @@ export class SharedRead {
     return this.#join();
   }
 
-  /** Like `wait`, but also sends a query if PostgreSQL is known to be away, to notice its return. */
+  /** Waits as `wait` does, but also sends a query if PostgreSQL is known to be unavailable, to notice its return. */
   probe(): Promise<void> {
     return this.#isClosed ? Promise.resolve() : this.#join();
   }

@@ -77,7 +77,7 @@ export class ChangeQueue {
 
   /**
    * Resolves once the repair after a loss is done; `undefined` without an open repair. During the repair, PostgreSQL
-   * has served a read but still counts as away, so `availability` is not checked.
+   * has served a read but still counts as unavailable, so `availability` is not checked.
    */
   repaired(): Promise<void> | undefined {
     if (!this.#shared.copy.state.lossOpen) return undefined;
@@ -109,7 +109,7 @@ export class ChangeQueue {
 
   async #runBatches(): Promise<void> {
     while (this.#waiting.size > 0) if (!(await this.#runBatch())) await pause(pauseMs);
-    this.#unsettled = []; // A later read finds unsettled changes that succeeded, like any other change.
+    this.#unsettled = []; // A later read finds unconfirmed changes that succeeded, like all other changes.
     await this.#finishing;
   }
 
@@ -139,7 +139,7 @@ export class ChangeQueue {
     if (own !== undefined) this.#watch.took(clock.monotonic() - began, { writes: own.writes.length });
     availability.succeeded();
     this.#remove([...found.flatMap((known) => known.pending), ...pending]);
-    this.#unsettled = []; // This commit confirms that the other unsettled changes failed.
+    this.#unsettled = []; // This commit confirms that the other unconfirmed changes failed.
     this.#apart = Math.max(0, this.#apart - pending.length);
     await this.#finishing; // At most one confirmed transaction may be missing from this node's disk.
     this.#finishing = this.#finish(batch!);
@@ -199,7 +199,10 @@ export class ChangeQueue {
     }
   }
 
-  /** Keeps the changes for another attempt, since their result is unknown. Refuses them if a statement was rejected. */
+  /**
+   * Keeps the changes for another attempt, because their result is unknown. Refuses the changes if PostgreSQL rejected
+   * a statement.
+   */
   #keepUnsettled({ own, pending, callbacks }: ChangeBatch, error: unknown): void {
     if (error instanceof PostgresError && error.code === 'sql') this.#refuse(pending);
     else if (own !== undefined) this.#unsettled.push({ own, pending, callbacks });
@@ -236,7 +239,7 @@ function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }
 
-/** Attributes of trace spans for calls of PostgreSQL. */
+/** Attributes of trace spans for calls to PostgreSQL. */
 export const inPostgres: ChildSpanOptions = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
 
 /** A change that waits for a transaction. */
@@ -246,7 +249,7 @@ class PendingChange {
   readonly done: Promise<unknown>;
   readonly #change: Change<unknown>;
   readonly #span = currentSpan();
-  /** Span from the end of the change to the end of the transaction. */
+  /** Trace span from the end of the change to the end of the transaction. */
   #commit: Span | undefined;
   #resolve: (value: unknown) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -262,9 +265,9 @@ class PendingChange {
   }
 
   /**
-   * Runs the change in a transaction on top of the layer, and adds its writes to the layer.
+   * Runs the change in a transaction that sees the writes in `layer`. Adds the writes of the change to `layer`.
    * @param canKeep true if the node can store writes
-   * @returns a function that settles the call
+   * @returns a function that resolves or rejects the call
    */
   run(layer: Layer, canKeep: boolean): () => void {
     const tx = new Layer(layer);

@@ -18,7 +18,7 @@ interface Head extends LogPosition {
 const head = `position::float8, id::text, ${postgresNow}::float8 AS at`;
 const change = 'version::float8 AS position, id::text';
 
-/** Locks the end of the history until the transaction ends, and reads the changes from a version on. */
+/** Locks the end of the history until the transaction ends. Reads all changes, starting with one version. */
 export async function lockHistory(run: Run, version: number): Promise<History> {
   const [{ rows: heads }, { rows: entries }] = await Promise.all([
     run<Head>({ name: 'fm_control_lock', text: `SELECT ${head} FROM fm_head WHERE log = 'control' FOR UPDATE` }),
@@ -89,7 +89,7 @@ interface AllAccounts {
   readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
-  /** Version of the oldest change kept; `null` if there are no changes. */
+  /** Version of the oldest retained change; `null` if there are no changes. */
   readonly oldest: number | null;
   readonly change: string | null;
 }

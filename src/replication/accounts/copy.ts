@@ -36,7 +36,7 @@ export class Copy extends CommittedRecords implements LogContent {
     return { position: this.#state.version, id: this.#state.change };
   }
 
-  /** Number of replacements of the content. Data read in an earlier era no longer fits the content. */
+  /** The era: number of times that the content was replaced. Data read in an earlier era no longer fits the content. */
   get era(): number {
     return this.#era;
   }

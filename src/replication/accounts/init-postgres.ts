@@ -61,7 +61,10 @@ async function makeOnce(connection: Connection, postgres: NewPostgres, first: St
   }
 }
 
-/** After the response to the commit was lost, checks with another synchronous commit if the tables exist. */
+/**
+ * Checks if the tables exist, after the response to the commit was lost. Confirms the result by another synchronous
+ * commit.
+ */
 async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {
   const text = 'UPDATE fm_engine SET id = id WHERE id = $1';
   let isKept: boolean;

@@ -52,7 +52,10 @@ export async function joinPostgres(data: string, joining: JoinRequest): Promise<
   }
 }
 
-/** Checks that a directory belongs to a node. @throws {Error} for a single machine, or if its move is not finished */
+/**
+ * Checks that a directory belongs to a node.
+ * @throws {Error} if it belongs to a single machine, or its move is not finished
+ */
 export function checkIsCopy(data: string, state: CopyState | undefined): asserts state is CopyState {
   if (state === undefined)
     throw new Error(

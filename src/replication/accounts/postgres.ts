@@ -64,8 +64,8 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   /**
-   * Follows PostgreSQL from now on. Resolves after one attempt to read, even if PostgreSQL is away, so that the node
-   * starts counting soon.
+   * Follows PostgreSQL from now on. Resolves after one attempt to read, even a failed one if PostgreSQL is away. The
+   * node therefore starts counting soon.
    */
   async start(): Promise<void> {
     // Failed reads are already logged, and the next read follows soon.

@@ -3,7 +3,7 @@ import { accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import type { LogEntry, LogPosition, Whole } from '../postgres/follower.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 
-/** A change of the accounts. Its position is the resulting version. */
+/** A change of the accounts. Its position is the version that results from it. */
 export interface AccountChange extends LogPosition {
   readonly writes: readonly Write[];
 }

@@ -149,12 +149,12 @@ function checkState(copy: CopyState | undefined, begun: Adoption | undefined, fo
   );
 }
 
-/** The database must not take over this store; the message says why. */
+/** Error if the database must not take over this store. The message says why. */
 export class AdoptionRefusal extends Error {
   override readonly name = 'AdoptionRefusal';
 }
 
-/** The result of a move. `records` and `usage` are missing if an earlier attempt moved them. */
+/** The result of a move. `records` and `usage` are absent if an earlier attempt moved them. */
 export interface AdoptionResult {
   readonly engine: string;
   readonly records?: number;
@@ -275,8 +275,8 @@ async function checkUnused(run: Run, snapshot = ''): Promise<void> {
 }
 
 /**
- * Adds the accounts, and starts the log with the uploaded usage. One transaction does both, so the database has either
- * the whole store or none of it.
+ * Adds the accounts, and starts the log with the uploaded usage. One transaction does both, so the database never has
+ * only a part of the store.
  * @returns the number of records
  */
 function complete(

@@ -19,9 +19,9 @@ import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
 
 /**
- * Content of a node that PostgreSQL has lost. The node kept it in files before it loaded other content.
- * `set-aside/NAME` in the data directory has `holding.json`, the accounts (one record per line), and the parts of a
- * usage snapshot. The program never removes these files, because they can be the last copy.
+ * Folder for content that PostgreSQL has lost but this node still had. The node saved it before it loaded other
+ * content. `set-aside/NAME` in the data directory has `holding.json`, the accounts (one record per line), and the parts
+ * of a usage snapshot. The program never removes these files, because they can be the last copy.
  */
 export const setAsideFolder = 'set-aside';
 const holdingFile = 'holding.json';
@@ -30,7 +30,7 @@ const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
 /** Disk space reserved for counting. */
 const reserveBytes = 128 * 2 ** 20;
-/** Interval between attempts after a failure. Writing the content can take long. */
+/** Interval between attempts after a failure. An attempt to write the content can take long. */
 const againMs = 60_000;
 
 interface SetAsideDeps {
@@ -57,8 +57,8 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts. An
-   * earlier copy of the lost part is sufficient.
+   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts.
+   * Writes nothing if an earlier copy has the same lost part.
    * @param lost the part that is about to be replaced
    * @throws {Error} if the files cannot be written; the message says what to do
    */
@@ -269,7 +269,7 @@ function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   });
 }
 
-/** Returns the last time up to which one of the node's streams has shipped. The node was up at that time. */
+/** Returns the latest time up to which any of the node's streams has shipped. The node was up at that time. */
 function findLastShipped(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);

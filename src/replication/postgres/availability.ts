@@ -27,7 +27,7 @@ export class Availability {
   /** Time of the last change, Unix ms. */
   since: number;
 
-  /** @param trouble reason why PostgreSQL is not available before the first response */
+  /** @param trouble reason why PostgreSQL is unavailable, reported until the first response */
   constructor(clock: Clock, log: Log, messages: AvailabilityMessages, trouble?: string) {
     this.#clock = clock;
     this.#log = log;

@@ -64,11 +64,11 @@ function checkNotLater({ layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 
     );
 }
 
-/** Returns the id of a database while it is being filled from a replica. */
+/** Returns the id that a database has while it is being filled from a replica. */
 export const idWhileFilled = (id: string): string => `${id}${beingFilled}`;
 const beingFilled = ', which is being filled';
 
-/** The database is being filled, and can be usable soon. */
+/** Error if the database is being filled, and can be usable soon. */
 export class FillInProgressError extends PostgresSetupError {}
 
 /**
@@ -121,7 +121,7 @@ export async function readMissingRights(
   return rows[0]!;
 }
 
-/** Oldest major version of the server. */
+/** Oldest supported major version of the server. */
 export const oldestServer = 15;
 
 interface Place {

@@ -93,7 +93,7 @@ export class Connection {
       const timer = setTimeout(() => {
         isLate = true;
         session?.abandon(late());
-        // If a statement was sent, `abandon` has rejected the call before this, with a more exact error.
+        // If a statement was sent, `abandon` has already rejected the call with a more exact error.
         setImmediate(() => reject(late()));
       }, deadlineMs);
       const made = async () => {
@@ -185,7 +185,7 @@ export class Connection {
 
   #lost(session: Session, why: Error): void {
     const { name, log } = this.#options;
-    // The other hosts are tried first next time, because this one might no longer be the primary.
+    // The next attempt tries the other hosts first, because this host might no longer be the primary.
     this.#hosts.push(this.#hosts.shift()!);
     if (this.#session === session) this.#session = undefined;
     const fields = { connection: name, host: showHost(session.host), sqlstate: getSqlstate(why) };

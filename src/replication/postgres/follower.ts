@@ -1,6 +1,6 @@
 import { randomBytes as systemRandom } from 'node:crypto';
 
-/** A position in one of the two logs, from 1: a version of the accounts, or an entry of usage. */
+/** A position in one of the two logs, starting at 1: a version of the accounts, or an entry of usage. */
 export interface LogPosition {
   readonly position: number;
   /** Random id, as decimal text. Two histories of a database can share a position, but never an id. */
@@ -22,7 +22,7 @@ export function newLogId(randomBytes: (length: number) => Uint8Array = systemRan
 
 /** An entry in PostgreSQL. */
 export interface LogEntry<Body = unknown> extends LogPosition {
-  /** Body; `null` if it was trimmed, or not read because the reader has applied it. */
+  /** Body; `null` if the body was trimmed, or was not read because the reader has applied the entry. */
   readonly body: Body | null;
 }
 

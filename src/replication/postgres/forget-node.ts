@@ -38,8 +38,8 @@ export function findLoss(connection: Connection, named: string, force: boolean):
 
 /**
  * Closes the streams of a node in one transaction. The log accepts no more deltas of these streams, and reports no
- * longer wait for them. If the node is up, its current stream stays open, and its process ships the remaining deltas of
- * the closed streams under new streams.
+ * longer wait for them. If the node is up, its current stream stays open. Its process then ships the remaining deltas
+ * of the closed streams under new streams.
  * @throws {PostgresSetupError} see `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {

@@ -1,6 +1,6 @@
 /**
  * Reason why PostgreSQL did not run a statement.
- * - `unreachable`: no host responds, or none is the primary
+ * - `unreachable`: no host responds, or no responding host is the primary
  * - `refused`: a host responds, but its certificate or the URL is wrong. Waiting does not help
  * - `deadline`: no response arrived in time; the session was closed
  * - `unknown_outcome`: it is unknown whether a commit succeeded. After a later synchronous commit, a query shows the
@@ -9,7 +9,7 @@
  */
 type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
 
-/** PostgreSQL did not run a statement. The message contains no password. */
+/** Error if PostgreSQL did not run a statement. The message contains no password. */
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: PostgresErrorCode;
@@ -23,7 +23,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** PostgreSQL responds, but its setup is unsuitable. The message says why, and what to do. */
+/** Error if PostgreSQL responds, but its setup is unsuitable. The message says why, and what to do. */
 export class PostgresSetupError extends Error {
   override readonly name = 'PostgresSetupError';
   /** The reason for unauthenticated readers: see `publicReason`. */
@@ -35,7 +35,7 @@ export class PostgresSetupError extends Error {
   }
 }
 
-/** The database has no tables of flagmeter. */
+/** Error if the database has no tables of flagmeter. */
 export class PostgresEmpty extends PostgresSetupError {
   /** @param id id of the database that the data directory of the node has used before */
   constructor(id?: string) {
@@ -105,7 +105,7 @@ export function endsSession(sqlstate: string): boolean {
 
 /** The probable causes of some rejections, by SQLSTATE. */
 const hints: Readonly<Record<string, string>> = {
-  // A prepared statement of another session exists, or a statement of this session is missing.
+  // A pooler can give this session prepared statements of another session, or lose its own statements.
   '42P05': '; a pooler such as PgBouncer must work in session mode',
   '26000': '; a pooler such as PgBouncer must work in session mode',
   '42P10': '; the tables lack their keys: the database is being restored, or must be restored',

@@ -48,7 +48,10 @@ export function newPostgresKey(): string {
   return `${randomBytes(keyBytes).toString('base64')}\n`;
 }
 
-/** Reads a key file: 32 random bytes as base64 or hex. @throws {Error} with what to do about the file */
+/**
+ * Reads a key file: 32 random bytes as base64 or hex.
+ * @throws {Error} that says how to correct the file
+ */
 export function readPostgresKey(file: string): PostgresKey {
   let text: string;
   try {
@@ -81,7 +84,7 @@ export function isSealed(stored: string): boolean {
 }
 
 /**
- * Reads a stored secret. Doing so first proves that the key file is right, before it encrypts other secrets.
+ * Reads a stored secret. This also proves that the key file is right, so call it before encrypting other secrets.
  * @throws {PostgresSetupError} the database has another key file, needs a key file, or has no key file
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {

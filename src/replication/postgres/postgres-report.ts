@@ -34,7 +34,7 @@ export interface ServerFacts extends Replication {
   readonly user: string;
   readonly fsync: string;
   readonly fullPageWrites: string;
-  /** Default of this role. Nodes set it to `on` in each session. */
+  /** `synchronous_commit` of this role. Nodes set it to `on` in each session. */
   readonly synchronousCommit: string;
   /** Missing rights on tables, such as `fm_head (UPDATE)`. */
   readonly missingRights: readonly string[];
@@ -62,7 +62,7 @@ export interface NodeReport {
   readonly unshippedSince: Date | null;
   /** All packets that the node acknowledged before this time are in the log; `null` if it has no open stream. */
   readonly shippedUntil: Date | null;
-  /** Number of open streams of the node that belong to other processes than the current one. */
+  /** Number of open streams of the node that do not belong to the current process. */
   readonly earlierStreams: number;
   readonly skewMs: number;
 }
@@ -71,7 +71,7 @@ export interface LogLength {
   /** Number of entries with bodies, and the size of these bodies. */
   readonly entries: number;
   readonly bytes: number;
-  /** Time and position of the oldest of these entries; `null` if there are none. */
+  /** Time and position of the oldest entry with a body; `null` if no entry has a body. */
   readonly since: Date | null;
   readonly first: number | null;
   /** Number of trimmed entries, which keep only their ids. */
@@ -223,7 +223,10 @@ export function readPostgres(connection: Connection): Promise<PostgresReport> {
   });
 }
 
-/** Returns warnings about the setup and the nodes. @param skewMs lead of this machine's clock over PostgreSQL's */
+/**
+ * Returns warnings about the setup and the nodes.
+ * @param skewMs lead of this machine's clock over PostgreSQL's clock
+ */
 export function postgresWarnings(report: PostgresReport, skewMs: number): string[] {
   const { server, nodes } = report;
   return [ofSecrets(report), ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();

@@ -13,7 +13,7 @@ type TlsMode = (typeof tlsModes)[number];
 export interface PostgresTls {
   /** `require` encrypts without verifying the server. */
   readonly mode: TlsMode;
-  /** PEM file with trusted root certificates; by default those of the system. */
+  /** PEM file with trusted root certificates; by default, the system's root certificates. */
   readonly rootFile: string | undefined;
   /** PEM files with the client's certificate and key. */
   readonly certificateFile: string | undefined;
@@ -31,7 +31,7 @@ export interface PostgresAddress {
   readonly options: string | undefined;
 }
 
-/** The URL is invalid. The message does not repeat anything that could be part of the password. */
+/** Error for an invalid URL. The message does not repeat anything that could be part of the password. */
 export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError';
 }
@@ -133,7 +133,7 @@ function parseParameters(query: string): Parameters {
   return all;
 }
 
-/** Parses the TLS settings. By default, only local hosts without `sslrootcert` do not use TLS. */
+/** Parses the TLS settings. By default, TLS is disabled only if all hosts are local and `sslrootcert` is not set. */
 function parseTls(parameters: Parameters, hosts: readonly PostgresHost[]): PostgresTls {
   const { sslrootcert, sslcert, sslkey } = parameters;
   const [root, certificateFile, keyFile] = [sslrootcert, sslcert, sslkey].map((file) => file || undefined);

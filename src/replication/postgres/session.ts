@@ -75,7 +75,8 @@ export class Session {
       if (!this.isOpen) return reject(closed());
       const sent: SentStatement = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
-      // A callback runs while the response is parsed. A promise would also see warnings of the next statement.
+      // Use a callback, which runs while the response is parsed. A promise would also see warnings of the next
+      // statement.
       const onResult = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
         if (place === -1) return;
@@ -97,7 +98,7 @@ export class Session {
         failure ??= nothingKept(error);
         throw failure;
       });
-      pending.catch(() => {}); // COMMIT reports a failure that `work` does not await.
+      pending.catch(() => {}); // COMMIT reports the failure of a statement that `work` does not await.
       return pending as unknown as Promise<QueryResult<Row>>;
     };
     void run({ text: 'BEGIN' });
@@ -205,9 +206,9 @@ const types = {
 };
 
 /**
- * Settings of each session, independent of the role's defaults, and the first query. Commits wait for the disk and the
- * standby. Timeouts release the locks of a frozen or disconnected node. The node itself enforces all other deadlines.
- * PostgreSQL reports a cancelled wait for the standby as a warning. The driver reads ISO dates only.
+ * The first statements of each session: a query, and settings that replace the role's defaults. Commits wait for the
+ * disk and the standby. Timeouts release the locks of a frozen or disconnected node. The node itself enforces all other
+ * deadlines. PostgreSQL reports a cancelled wait for the standby as a warning. The driver reads ISO dates only.
  */
 const preparation = `
   SET synchronous_commit = on;

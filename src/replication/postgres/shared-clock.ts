@@ -3,12 +3,16 @@ import { PostgresSetupError } from './postgres-error.ts';
 import type { Run } from './session.ts';
 
 /**
- * Maximum difference between the machine's clock and PostgreSQL's. Beyond this limit, a node allows no changes of
+ * Maximum difference between the machine's clock and PostgreSQL's clock. Beyond this limit, a node allows no changes of
  * accounts, because times shown to people and in tokens would be wrong.
  */
 export const maxSkewMs = 5000;
 
-/** Describes a wrong clock. @param skewMs lead of the clock over PostgreSQL's @returns `undefined` within the limit */
+/**
+ * Describes a wrong clock.
+ * @param skewMs lead of the clock over PostgreSQL's clock
+ * @returns `undefined` if the difference is within the limit
+ */
 export function whySkewed(skewMs: number, whose = 'this machine'): string | undefined {
   if (Math.abs(skewMs) <= maxSkewMs) return undefined;
   const way = skewMs > 0 ? 'ahead of' : 'behind';
@@ -21,14 +25,14 @@ export const postgresNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigi
 /**
  * PostgreSQL's time as this process knows it. Nodes use this time for all shared data, such as expiry. Between two
  * responses, the known time follows the monotonic clock, so a jump of the machine's clock does not affect it. A jump of
- * PostgreSQL's clock affects it only if the machine's clock agrees with the new time. Apart from jumps, the known time
- * is never ahead of PostgreSQL's clock, so a node can use it to state the time until which it has shipped.
+ * PostgreSQL's clock affects it only if the machine's clock agrees with the new time. Unless a clock jumps, the known
+ * time is never ahead of PostgreSQL's clock. A node can therefore use it to state the time until which it has shipped.
  */
 export class SharedClock implements TimerClock {
   readonly #machine: TimerClock;
   /** Offset of PostgreSQL's time from the monotonic clock. */
   #ahead: number | undefined;
-  /** Smallest possible lead of the machine's clock over PostgreSQL's at the last response, ms. */
+  /** Smallest possible lead of the machine's clock over PostgreSQL's clock at the last response, ms. */
   skewMs = 0;
 
   constructor(machine: TimerClock) {

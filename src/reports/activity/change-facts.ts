@@ -15,7 +15,7 @@ const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; read
   experiment: { kind: 'experiment_changed', noun: 'Experiment' },
 };
 
-/** Actions that are not shown as changes: the feed has own items for notes and for leaked keys. */
+/** Actions that are not shown as changes. The feed has separate items for notes and for leaked keys. */
 const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
 
 /** True if the feed shows an entry of the audit log. */

@@ -102,7 +102,7 @@ const dayMs = 86_400_000;
 
 /** A variant is reported as new only if it was first seen more than this time after its feature, ms. */
 const laterMs = hourMs;
-/** Duration after which a feature or environment counts as silent, ms. Weekly jobs report within a week. */
+/** Duration after which a feature or environment counts as silent, ms. A week allows for features of weekly jobs. */
 const silence = { feature: 7 * dayMs, environment: dayMs };
 
 /** Yields facts about new features, new variants, silent features and a silent environment. */
@@ -252,7 +252,10 @@ class ResultCache<T> {
   }
 }
 
-/** Consecutive hours in which messages were refused for one reason, all with the same key, or without a known key. */
+/**
+ * Consecutive hours in which messages were refused for the same reason. All messages have the same key, or all have no
+ * known key.
+ */
 interface RefusalPeriod {
   /** Number of the environment; `null` if no environment was named, or the application does not have it. */
   readonly environment: number | null;
@@ -268,7 +271,7 @@ interface RefusalPeriod {
   otherSenders: boolean;
 }
 
-/** Hours without a refusal after which later refusals form a new period. */
+/** Number of hours without a refusal after which the next refusal starts a new period. */
 const pauseHours = 24;
 
 const dayHours = 24;
@@ -291,7 +294,7 @@ function* readRefusals(
     const keyId = example?.keyId ?? null;
     const name = `${environment} ${code} ${keyId}`;
     let period = open.get(name);
-    // Entries come from the latest hour to the earliest.
+    // Entries are sorted by hour, the latest hour first.
     if (period === undefined || period.firstHour - hour > pauseHours) {
       const of = { environment, code, keyId, firstHour: hour, lastHour: hour };
       period = { ...of, count: 0, senders: new Set(), otherSenders: false };
@@ -307,7 +310,7 @@ function* readRefusals(
   for (let to = hours.to; to > hours.from; to -= dayHours) {
     const from = Math.max(hours.from, to - dayHours);
     yield* readEach(ledgerEntries(store, application, from, to, at, 'refused'), take);
-    yield; // Most rows are accepted messages. `readEach` does not pause between them.
+    yield; // Pause here, because `readEach` does not pause while it skips the many accepted messages.
   }
   return found;
 }

@@ -8,7 +8,7 @@ import { type LevelShift, levelShifts } from '../statistics/level-shifts.ts';
 /** Number of days that are compared. */
 const comparedDays = 100;
 
-/** Maximum number of series read. Features after the last of them are not compared. */
+/** Maximum number of series read. Features of any further series are not compared. */
 const maxSeries = 20_000;
 /** Maximum number of compared variants of a feature: the variants with the most checks. */
 const maxVariants = 6;
@@ -29,9 +29,9 @@ export interface SplitMove {
   readonly feature: string;
   /** Start of the day, minutes since the epoch. */
   readonly day: number;
-  /** Start of the hour of the move, or of its day if the counts by hour are gone. */
+  /** Start of the hour of the move, or start of its day if the counts by hour are gone. */
   readonly minute: number;
-  /** Shares from 0 to 1, the variants that moved most first. */
+  /** Shares from 0 to 1, by variant, the largest change of share first. */
   readonly shares: readonly { readonly variant: string; readonly from: number; readonly to: number }[];
 }
 
@@ -77,7 +77,7 @@ interface Row {
 interface Daily {
   /** The first day, in days since the epoch. */
   readonly from: number;
-  /** The variants by number of the feature. */
+  /** The variants of each feature, by feature number. */
   readonly features: ReadonlyMap<number, readonly Row[]>;
   /** The checks of all features. */
   readonly total: Float64Array;
@@ -182,7 +182,7 @@ function mostChecked(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((one, other) => sum(other) - sum(one)).slice(0, maxVariants);
 }
 
-/** Computes the daily shares of variants, and their variance if it were caused by counting alone. */
+/** Computes the daily shares of variants, and the variance that chance alone would cause in these shares. */
 export function computeShares(rows: readonly Pick<Row, 'checks'>[], sums: Float64Array) {
   const of = (checks: Float64Array, pick: (share: number, sum: number) => number) =>
     sums.map((sum, day) => (sum < minChecks ? Number.NaN : pick(checks[day]! / sum, sum)));

@@ -31,7 +31,7 @@ interface EventCounts extends Pick<DailyCounts, 'ordinal' | 'variant'> {
 
 interface VariantsRead {
   readonly variants: readonly Variant[];
-  /** Number of users of any variant. */
+  /** Number of distinct users of all variants. */
   readonly users: number;
 }
 
@@ -120,10 +120,16 @@ function sampleRatio(
   return { expected, observed, p, mismatch: state === 'off' };
 }
 
-/** Maximum share of users with several variants that can be an estimation error. Two sketches are each within 2 %. */
+/**
+ * Highest share of users with several variants that an estimation error can explain. Each of the two sketches has an
+ * error of up to 2 %.
+ */
 const severalAtMost = 0.05;
 
-/** Computes the share of users with several variants, from the users of each variant and of all together. */
+/**
+ * Computes the share of users with several variants, from the users of each variant and the users of all variants
+ * together.
+ */
 function severalVariants(variants: readonly Variant[], users: number): Comparison['severalVariants'] {
   if (users === 0 || variants.length < 2) return null;
   const sum = variants.reduce((sum, variant) => sum + variant.users, 0);

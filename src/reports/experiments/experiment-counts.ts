@@ -34,7 +34,7 @@ interface CountsOf extends Pick<VariantDays, 'amounts'> {
 
 export interface ExperimentCounts {
   readonly variants: readonly VariantDays[];
-  /** Number of users of any variant. */
+  /** Number of distinct users of all variants. */
   readonly users: number;
 }
 

@@ -100,7 +100,10 @@ function fewestUsers({ variants }: ExperimentCounts, { base }: Experiment, split
   return Math.min(...wanted.map(countUsers));
 }
 
-/** True if the planned days are over, or each variant has the planned users after a week. Waits for late reports. */
+/**
+ * True if the planned days are over, or if each variant has reached the planned number of users after a week. Waits for
+ * late reports.
+ */
 function isPlanMet({ experiment, now }: ExperimentTask, days: Days, users: number): boolean {
   if (experiment.stopped !== undefined || experiment.result !== undefined) return false;
   const end = plannedDays(experiment).to ?? days.from + mostDays;
@@ -180,7 +183,10 @@ function show({ variant, users, checks, rate, difference }: VariantComparison): 
   };
 }
 
-/** Returns the difference that is detectable at the planned end with the current traffic; `null` if there is none. */
+/**
+ * Returns the difference that is detectable at the planned end with the current traffic; `null` if no difference is
+ * detectable.
+ */
 function detectableAtEnd({ experiment }: ExperimentTask, counts: ExperimentCounts, { from, to }: Days): number | null {
   const end = plannedDays(experiment).to;
   const others = counts.variants.filter(({ variant }) => variant !== experiment.base).length;

@@ -117,7 +117,10 @@ function sharesIn({ base, split }: PowerTask, { variants }: ExperimentCounts) {
   return { shares: [own / all, least / all] as const, others: others.length };
 }
 
-/** Candidate sizes of the example: the first size that is detectable within four weeks, or else the last. */
+/**
+ * Candidate sizes of the example. The report shows the first size that is detectable within four weeks, or else the
+ * last size.
+ */
 const examples = [0.005, 0.01, 0.02, 0.05, 0.1];
 
 function exampleText(traffic: Traffic, level: number, isShare: boolean): string {

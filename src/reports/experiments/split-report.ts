@@ -137,7 +137,7 @@ function* addChecks(
   );
 }
 
-/** Reads the users of each variant by ordinal, on the whole days of each feature. */
+/** Reads the users of each variant, by ordinal, on the measured whole days of its feature. */
 function* readUsers(
   unions: UserUnions,
   environment: number,

@@ -75,7 +75,7 @@ export function byName(a: SeriesName, b: SeriesName): number {
 
 /**
  * Adds up the counts of the next period.
- * @returns the start of the period after it, minutes since the epoch
+ * @returns the start of the following period, minutes since the epoch
  * @throws {Refusal} if the period starts within a bucket that was rolled up during the export: the counts of the rest
  * of the bucket are unknown
  */
@@ -107,7 +107,7 @@ export const rolledUp = new Refusal(
 const hour = 60;
 const day = minutesPerDay;
 
-/** Times from which on minutes and hours are kept as separate buckets, in minutes since the epoch. */
+/** Times since which minutes and hours are kept as separate buckets, in minutes since the epoch. */
 interface KeptBuckets {
   readonly minutesFrom: number;
   readonly hoursFrom: number;
@@ -125,8 +125,8 @@ function after(minute: number, width: number): number {
 }
 
 /**
- * Finds the end of a period whose counts fit in memory. Old periods are read by the wider buckets that are kept, and
- * not by minutes. The period ends at the end of a bucket of the step and of a kept bucket.
+ * Finds the end of a period whose counts fit in memory. Old periods are read in the wider buckets that are still kept,
+ * and not in minutes. At the end of the period, a bucket of the step and a kept bucket end, too.
  */
 export function findSpanEnd(from: number, step: ReportRange['step'], series: number, kept: KeptBuckets): number {
   const narrowest = narrowestAt(from, kept);

@@ -71,7 +71,7 @@ export class Totals {
   }
 }
 
-/** The counts of a span, and the checks of each feature in it, by number. */
+/** The counts of a span, and the checks of each feature in the span, by feature number. */
 export class SpanTotals {
   readonly counts: Counts;
   readonly checks: Float64Array;
@@ -91,7 +91,7 @@ export class SpanTotals {
   }
 }
 
-/** The numbered features of an environment, and the series of each. */
+/** The numbered features of an environment, and the series of each feature. */
 export interface Names {
   readonly features: readonly string[];
   /** The number of the feature of a series, by ordinal; -1 for a metric without a feature. */
@@ -173,7 +173,7 @@ export interface OverviewBase {
   readonly rest: SpanTotals;
   /** Messages of the complete hours. */
   readonly ledger: HourlyLedger;
-  /** Users of the complete days of the range, and of as many days before it. */
+  /** Users of the complete days of the range, and of the same number of days before the range. */
   readonly users: EnvironmentUsers;
   readonly usersBefore: EnvironmentUsers;
 }

@@ -18,7 +18,10 @@ export interface OverviewRange {
   readonly range: ReportRange;
   /** `undefined` if no comparison is requested, or the data of the previous range is not kept. */
   readonly comparison: Comparison | undefined;
-  /** Days from the previous range to the range; `undefined` for the time just before it, 0 for no comparison. */
+  /**
+   * Days from the previous range to the range. `undefined` selects the time just before the range; 0 means no
+   * comparison.
+   */
   readonly daysBack?: number | undefined;
 }
 
@@ -49,7 +52,7 @@ const day = minutesPerDay;
 const minuteMs = 60_000;
 
 /**
- * Reads the range of an overview. It ends now if `to` is missing, and is seven days long if `from` is missing.
+ * Reads the range of an overview. It ends now if `to` is omitted, and is seven days long if `from` is omitted.
  * @param now Unix ms
  * @throws {Refusal} `invalid_query`
  */
@@ -130,7 +133,9 @@ export interface Comparison {
 
 type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
 
-/** Days from the previous range to the range. A year is 52 weeks, so that weekdays are compared with themselves. */
+/**
+ * Days from the previous range to the range. A year is 52 weeks, so that each day is compared with the same weekday.
+ */
 const daysBack = { day: 1, week: 7, year: 364 } as const;
 
 function findComparison(
@@ -160,8 +165,8 @@ function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: numb
 }
 
 /**
- * Returns the starts of the buckets of the previous range, minutes since the epoch. They end where the range begins.
- * The last value is the end.
+ * Returns the starts of the buckets of the previous range, minutes since the epoch. The last value is the end of the
+ * last bucket. The previous range ends where the range begins.
  */
 export function bucketsBefore(
   range: ReportRange,
@@ -190,9 +195,9 @@ export function grainBefore(range: ReportRange, { before }: Comparison, horizons
 const mostLeftOut = 2 * day;
 
 /**
- * Finds the longest comparable spans. If the range is not over, only its past part is compared. At noon, today until
- * noon is compared with yesterday until noon. A span ends at the end of a bucket, so the last minutes are omitted where
- * old data is kept by hours or days.
+ * Finds the longest comparable spans. If the range is not over, only its past part is compared. At noon, for example,
+ * the first half of today is compared with the first half of yesterday. A span ends at the end of a bucket. If old data
+ * is kept by hours or days, the last minutes are therefore omitted.
  * @param start start of the previous range; by default, the previous range ends where the range begins
  */
 export function compare({ from, to }: Span, now: number, horizons: Horizons, start?: number): Comparison | undefined {

@@ -42,7 +42,7 @@ export interface OverviewTask extends OverviewRequest {
   /** The threshold for stale features. */
   readonly staleAfterMs: number;
   readonly declared: readonly FeatureDeclaration[];
-  /** Owners by feature name. Features without owners are missing. */
+  /** Owners by feature name. Features without owners are not included. */
   readonly owned: ReadonlyMap<string, Owners>;
   /** Number of backend keys that were received in packets. */
   readonly leakedKeys: number;
@@ -179,8 +179,8 @@ function* readLedger(
 }
 
 /**
- * Returns the counts of the previous range, or `null` if nothing was counted at its start. Messages are compared by
- * whole hours.
+ * Returns the counts of the previous range, or `null` if nothing was counted until after that range began. Messages are
+ * compared by whole hours.
  */
 function showBefore(
   comparison: Comparison | undefined,
@@ -236,7 +236,7 @@ function* countUsers(
   };
 }
 
-/** Counts the features that need attention. Archived features need none. */
+/** Counts the features that need attention. Archived features do not need attention. */
 function countStates(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
   const states = {
     safeToRemove: 0,
@@ -275,7 +275,8 @@ interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'check
 }
 
 /**
- * Creates the rows of all features that were seen or declared, most checks first. Omits `__other__` without counts.
+ * Creates the rows of all features that were seen or declared, most checks first. Omits `__other__` if it has no
+ * counts.
  * @param points number of points in a sparkline
  */
 function createRows(
@@ -318,8 +319,8 @@ function createRows(
 }
 
 /**
- * Returns the checks to compare with. A feature that was first seen after the previous range began is not compared,
- * because its first reports would look like growth.
+ * Returns the checks to compare with. Omits a feature that was first seen after the previous range began, because its
+ * first reports would look like growth.
  */
 function describeComparison(
   number: number,

@@ -13,7 +13,7 @@ export const alpha = 0.05;
 
 /** Minimum data of each side of a difference. With less data, a difference cannot be distinguished from chance. */
 export const needed = {
-  /** Number of days with checks on both sides: a whole week, because weekdays differ. */
+  /** Number of days with checks on both sides. A whole week is required, because weekdays differ. */
   days: 7,
   users: 100,
   events: 5,
@@ -95,7 +95,7 @@ type IntervalAt = typeof computeInterval;
 
 /**
  * Compares each variant with the base, over the common days.
- * @param intervalAt computes the interval; the default is valid only if nobody reads the result before its end
+ * @param intervalAt computes the interval; the default is valid only if nobody reads the result before the planned end
  */
 export function compare(
   variants: readonly Variant[],
@@ -180,7 +180,7 @@ function findLack(side: Variant, against: Variant): Lack | undefined {
 
 /**
  * Adjusts p-values for multiple tests (S. Holm, "A simple sequentially rejective multiple test procedure", 1979). The
- * probability that any adjusted value is below α by chance is at most α, whatever their dependence.
+ * probability that chance puts any adjusted value below α is at most α, even if the tests are dependent.
  */
 export function adjustByHolm(pValues: readonly number[]): number[] {
   const adjusted = new Array<number>(pValues.length);

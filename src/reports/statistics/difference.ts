@@ -14,7 +14,7 @@ export interface Side {
   readonly spread?: number | undefined;
 }
 
-/** A figure with its uncertainty. */
+/** An estimate with its uncertainty. */
 export interface Estimate {
   readonly value: number;
   readonly standardError: number;
@@ -64,7 +64,7 @@ export function computeInterval(
   return [value - reach, value + reach];
 }
 
-/** Computes the p-value: the probability of a figure at least this far from 0 if the true figure is 0. */
+/** Computes the p-value: the probability of an estimate at least this far from 0 if the true value is 0. */
 export function computePValue({ value, standardError, degreesOfFreedom }: Estimate): number {
   if (standardError === 0) return value === 0 ? 1 : 0;
   return twoSidedTail(value / standardError, degreesOfFreedom);
@@ -72,7 +72,7 @@ export function computePValue({ value, standardError, degreesOfFreedom }: Estima
 
 /**
  * Estimates a ratio of sums, with its variance by the jackknife over days.
- * @param ofPeople additional variance, which does not appear between days
+ * @param ofPeople variance between people, which does not appear between days
  */
 function jackknife(
   terms: readonly (readonly [above: number, below: number])[],

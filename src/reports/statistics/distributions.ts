@@ -1,7 +1,7 @@
 /*
- * src/reports/statistics: tests whether chance alone explains a result. difference.ts compares two rates day by day,
- * compare.ts all variants of a feature, and split.ts checks a split. docs/semantics.md describes the methods and their
- * references.
+ * src/reports/statistics: tests whether chance can explain a result. difference.ts compares two rates day by day.
+ * compare.ts compares all variants of a feature. split.ts checks a split. docs/semantics.md describes the methods and
+ * their references.
  */
 
 /** Returns the probability that a variable of Student's t distribution is at least as far from 0 as `t`. */

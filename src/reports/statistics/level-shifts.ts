@@ -4,7 +4,7 @@ import { criticalValue } from './distributions.ts';
 interface DailyLevels {
   /** Values of each figure by day; `NaN` for a day that is not compared. */
   readonly values: readonly Float64Array[];
-  /** Variance of each figure by day that counting alone explains. */
+  /** Variance of each figure, by day, that chance alone would cause. */
   readonly noise: readonly Float64Array[];
   /** Minimum distance between two levels. */
   readonly least: number;
@@ -14,7 +14,7 @@ interface DailyLevels {
 export interface LevelShift {
   /** The first day that differs from the days before. */
   readonly day: number;
-  /** The mean of each figure before and after. */
+  /** The mean of each figure before and after the shift. */
   readonly from: readonly number[];
   readonly to: readonly number[];
 }
@@ -38,9 +38,9 @@ const critical = Array.from({ length: before.most + lasting }, (_, degrees) =>
 
 /**
  * Finds the days on which figures moved to another level. The days before and the days after are compared by Student's
- * t-test with a common variance, which is at least the variance of counting. One day between these periods is omitted,
- * because it can have both levels. A shift depends only on earlier days and the next two days, so later days do not
- * change it.
+ * t-test with a common variance. This variance is at least the variance that chance causes in counts. One day between
+ * these periods is omitted, because it can have both levels. A shift depends only on earlier days and the next two
+ * days, so later days do not change it.
  */
 export function levelShifts(levels: DailyLevels): readonly LevelShift[] {
   const days = comparedDays(levels);
@@ -66,7 +66,7 @@ function comparedDays({ values: [first] }: DailyLevels): readonly number[] {
 interface LevelComparison {
   readonly from: number;
   readonly to: number;
-  /** Standard deviation of a day. */
+  /** Standard deviation of a daily value. */
   readonly deviation: number;
   readonly isClear: boolean;
 }

@@ -19,8 +19,8 @@ export interface Traffic {
 const power = 0.8;
 
 /**
- * Returns the smallest difference between two variants that is found after some days with a probability of 80 %, at a
- * level of `alpha`. Assumes the variance of `estimateDifference`, and days that differ only by chance.
+ * Returns the smallest difference between two variants that is detectable after some days. The probability of finding
+ * it is 80 %, at a level of `alpha`. Assumes the variance of `estimateDifference`, and days that differ only by chance.
  */
 export function detectable(traffic: Traffic, days: number, alpha: number): number {
   const { rate, checks, shares, spread } = traffic;

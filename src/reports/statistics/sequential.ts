@@ -19,7 +19,10 @@ export function sequentialInterval(
   return [value - reach, value + reach];
 }
 
-/** Returns the bound that the standardised estimate exceeds with at most `alpha` if there is no difference. */
+/**
+ * Returns the bound that the standardised estimate exceeds with a probability of at most `alpha` if there is no
+ * difference.
+ */
 export function boundary(alpha: number, progress: number): number {
   const evidence = -2 * Math.log(alpha);
   // The plan determines the mixture, so that the interval is narrowest when the plan is met (equation 10 of the paper).

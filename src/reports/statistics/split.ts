@@ -8,7 +8,7 @@ export interface Side extends Share {
 /** A measured split, with the result of its check. */
 export interface MeasuredSplit {
   readonly intended: Readonly<Record<string, number>>;
-  /** Shares of all variants with users or checks; `null` if there are none. */
+  /** Shares of all variants with users or checks; `null` if no variant has users or checks. */
   readonly actual: Readonly<Record<string, number>> | null;
   /** p-value of the intended split; `null` if there are too few users. */
   readonly p: number | null;
@@ -26,7 +26,7 @@ const pointsOfChecks = 0.05;
 
 /**
  * Compares the users of each variant with the intended split. The state is `off` if the deviation is significant and
- * large enough to matter, or if unplanned variants have more than a hundredth of the users.
+ * large enough to matter. The state is also `off` if unplanned variants have more than a hundredth of the users.
  * @param sketchError relative standard error of each count
  */
 export function checkUsers(sides: readonly Side[], sketchError: number): MeasuredSplit {
@@ -79,9 +79,9 @@ interface Share {
 }
 
 /**
- * Returns the probability of a split at least as uneven as this one, if users are assigned by the weights (Pearson's χ²
- * test). Counts come from sketches. The variance of each count is therefore the expected count plus the square of the
- * sketch's error.
+ * Returns the probability of a split at least as uneven as this split (Pearson's χ² test). Assumes that users are
+ * assigned by the weights. Counts come from sketches. The variance of each count is therefore the expected count plus
+ * the square of the sketch's error.
  * @param sketchError relative standard error of each count; 0 for the plain test
  */
 export function sampleRatioP(shares: readonly Share[], sketchError: number): number {

@@ -74,7 +74,7 @@ function addByDay(days: MetricPoint[], hours: readonly MetricPoint[], range: Rep
 type MetricPoint = readonly [t: number, cell: Measurement];
 
 interface MetricTotals {
-  /** Identity of a metric of the application, or of a feature by variant. */
+  /** Identity of a metric of the application, or of a metric of a feature and variant. */
   readonly identity: Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
   readonly total: Measurement;
   readonly points: MetricPoint[];

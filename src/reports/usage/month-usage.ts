@@ -16,7 +16,7 @@ export interface MonthTask {
   readonly range: ReportRange;
 }
 
-/** Maximum number of reported series of features, with three samples each, and of metrics. */
+/** Maximum number of reported series: series of features, with three samples each, and series of metrics. */
 export const maxShown = { features: 5_000, metrics: 1_000 };
 
 /** A value with labels. */

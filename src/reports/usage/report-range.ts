@@ -62,11 +62,11 @@ export const reportRange = {
 const maxBuckets = 10_000;
 const minuteMs = 60_000;
 
-/** Number of buckets without a limit, for exports. An export is never in memory as a whole. */
+/** Unlimited number of buckets, for exports. An export is never in memory as a whole. */
 export const anyLength = Number.POSITIVE_INFINITY;
 
 /**
- * Reads the range of a report. It ends now if `to` is missing, and is a day long if `from` is missing.
+ * Reads the range of a report. It ends now if `to` is omitted, and is a day long if `from` is omitted.
  * @param now Unix ms
  * @param most maximum number of buckets
  * @throws {Refusal} `invalid_query`

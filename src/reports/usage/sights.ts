@@ -32,7 +32,7 @@ export interface SightTask {
   readonly features: readonly string[];
 }
 
-/** Hashes of the features of the series read in an environment, by ordinal. */
+/** Hashes of feature names, by the ordinal of each series read in an environment. */
 interface SeriesIndex {
   hashes: Uint32Array;
   next: number;

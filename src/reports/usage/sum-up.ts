@@ -26,8 +26,8 @@ type TakeDay = (ordinal: number, total: Measurement, points: readonly Point[]) =
 type Point = readonly [t: number, cell: Measurement];
 
 /**
- * Adds up an environment's measurements over a range. Minutes are added up to hours, hours to days, and days by the
- * caller. This is the order of the roll-up, so the roll-up does not change a sum of doubles by a single bit. Each day
+ * Adds up an environment's measurements over a range. Adds up minutes to hours, and hours to days. The caller adds up
+ * the days. This is the order of the roll-up, so the roll-up does not change a sum of doubles by a single bit. Each day
  * is read from one snapshot, so that a concurrent roll-up cannot change it. Counts need `readCounts` instead, because
  * their cells overlap.
  * @throws {Refusal} `too_many_points`

@@ -106,7 +106,10 @@ function countFindings(
 
 const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
 
-/** Orders features by their verdicts, safe verdicts first. Within a verdict, the oldest conclusion comes first. */
+/**
+ * Orders features by their verdicts, safe verdicts first. Features with the same verdict are sorted by the age of the
+ * verdict, oldest first.
+ */
 function byUrgency(one: JudgedFeature, other: JudgedFeature): number {
   const place = ({ judgement }: JudgedFeature) =>
     (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);

@@ -34,12 +34,12 @@ export interface FeaturesTask extends VerdictsTask {
   readonly page: PageRequest<string>;
 }
 
-/** A feature before it is shown. */
+/** Data about a feature for the report. */
 interface KnownFeature {
   readonly name: string;
   /** Declaration of the feature; `undefined` if it was only seen. */
   readonly declaration: FeatureDeclaration | undefined;
-  /** When it was seen; `undefined` if it is only declared. */
+  /** Times when the feature was seen; `undefined` if it is only declared. */
   readonly sight: Sight | undefined;
 }
 
@@ -105,7 +105,9 @@ function isWanted({ name, declaration, sight }: ListedFeature, { only, ...task }
   return (['archived', 'declared', 'stale'] as const).every((each) => (only[each] ?? is[each]) === is[each]);
 }
 
-/** True if a feature is stale. A feature that was never seen becomes stale with the age of its declaration. */
+/**
+ * True if a feature is stale. A feature that was never seen is stale if its declaration is older than the threshold.
+ */
 function isStale(
   declaration: FeatureDeclaration | undefined,
   sight: Sight | undefined,

@@ -32,7 +32,7 @@ export interface FindingsTask extends VerdictsTask {
 /** The findings about flags. */
 export type FeatureFindingKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
 
-/** The number of some names, and the first of them. */
+/** The number of names found, and the first of these names. */
 interface NameSample {
   readonly count: number;
   readonly names: readonly string[];
@@ -103,8 +103,8 @@ export function* findingsReport(
 }
 
 /**
- * Returns when data was last received. Sender times include packets with metrics only, but are precise to ten minutes.
- * Flag times are precise to the minute.
+ * Returns when data was last received: the later of two times. Sender times include packets with metrics only, but are
+ * precise to ten minutes. Flag times are precise to the minute.
  */
 function lastReceived({ sights, reporters }: Place, now: number): number | null {
   let last = Math.max(0, ...reporters.map((sender) => sender.last * slotMs));
@@ -161,10 +161,10 @@ export function watchReport(store: UsageTables, task: WatchTask): Reading<Findin
 /** Number of features between two pauses. */
 const stride = 64;
 
-/** The empty figures, for events of verdicts. */
+/** Empty figures, used for the verdicts in events. */
 const noFigures: Figures = { days: 0, checks: new Map() };
 
-/** Returns the verdicts on all features, or on those features whose reasons are requested. */
+/** Returns the verdicts on all features, or only on the features whose reasons are requested. */
 function* verdictsIn(
   store: UsageTables,
   places: readonly Place[],
@@ -206,7 +206,7 @@ function firstSeenSince(places: readonly Place[], from: number): FirstSeenFeatur
   );
 }
 
-/** Returns features that became stale, without archived and permanent ones. */
+/** Returns features that became stale, except archived and permanent features. */
 function staleSince(
   places: readonly Place[],
   { now, staleAfterMs, declared }: WatchTask,
@@ -295,7 +295,7 @@ function sum(senders: Iterable<SenderRefusals>, field: 'count' | 'recent'): numb
   return Array.from(senders).reduce((total, each) => total + each[field], 0);
 }
 
-/** Returns the refusals of an application, by environment and reason, whose last one is not before `from`. */
+/** Returns the refusals of an application since `from`, grouped by environment and reason. */
 function* refusedSince(
   store: UsageTables,
   { application, environments }: Pick<WatchTask, 'application' | 'environments'>,

@@ -32,7 +32,7 @@ export function explainJudgement(facts: VerdictFacts, judgement: Judgement, figu
   return [...reasons, reason('checks_only', checksOnlyText(sources), sources)];
 }
 
-/** Returns the sources of the senders of a feature, if none of them reports use and views. */
+/** Returns the sources of the senders of a feature, if no source reports use and views. */
 export function checksOnlyIn(facts: VerdictFacts, judgement: Judgement): string[] {
   return listChecksOnly(inThese(facts, judgement).flatMap(({ askers }) => askers));
 }

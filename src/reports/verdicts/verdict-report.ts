@@ -62,7 +62,7 @@ const days = 30;
 /** Returns the recent checks of a feature in environments. */
 type ChecksOf = (feature: string, environments: readonly string[]) => Figures;
 
-/** Reads the recent checks of features once. */
+/** Reads the recent checks of some features in one pass. */
 export function* readChecks(
   store: UsageTables,
   { environments, now }: Pick<VerdictsTask, 'environments' | 'now'>,

@@ -15,7 +15,7 @@ import type { FeatureSight, Sight } from '../usage/sights.ts';
 /** The facts about a feature in one environment. */
 export interface EnvironmentFacts {
   readonly name: string;
-  /** When the feature was seen there; `undefined` for never. */
+  /** Times at which the feature was seen there; `undefined` for never. */
   readonly sight: FeatureSight | undefined;
   /** All senders of the environment. */
   readonly reporters: readonly SeenSender[];

@@ -76,8 +76,8 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 
 /**
  * Returns the number of front-end threads. These threads handle only packets. They forward other requests to the main
- * thread, which reduces the rate of those requests by a fifth to a third. The threads are useful only on a listener of
- * the metrics host, and only if there are cores that the main thread and the journal do not use.
+ * thread. Forwarding reduces the rate of those requests by a fifth to a third. The threads are useful only on a
+ * listener of the metrics host. They also need cores that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;

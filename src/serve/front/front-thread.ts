@@ -115,7 +115,10 @@ export class FrontThread {
     await this.#core?.intake.settled();
   }
 
-  /** Calls `Lane.barrier`. A packet whose body is still arriving counts as later, so it sees the current updates. */
+  /**
+   * Calls `Lane.barrier`. A packet whose body is still arriving counts as a later packet, so it sees the current
+   * updates.
+   */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
     await this.#core?.intake.findLane(application).barrier(application);

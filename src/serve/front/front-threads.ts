@@ -1,10 +1,10 @@
 /*
  * src/serve/front: the front-end threads, with which the service counts packets on more than one core. Each thread
- * listens on the port that the main thread has bound for the metrics host, and the kernel distributes the connections.
- * A front-end thread (front-thread.ts) handles packets itself, with the same pipeline as the main thread, and forwards
- * the other requests of the metrics host to the main thread. The main thread remains the only owner of accounts, series
- * numbers and repeated messages, and publishes its changes (messages.ts) before it responds to these requests. This
- * file is the main thread's side.
+ * listens on the port that the main thread has bound for the metrics host. The kernel distributes the connections. A
+ * front-end thread (front-thread.ts) handles packets itself, with the same pipeline as the main thread. It forwards the
+ * other requests of the metrics host to the main thread. The main thread remains the only owner of accounts, series
+ * numbers and repeated messages. It publishes its changes (messages.ts) before it responds to these requests. This file
+ * is the main thread's side.
  */
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory } from '../../accounts/directory.ts';
@@ -191,8 +191,8 @@ export class FrontThreads {
   }
 
   /**
-   * Stops accepting connections, and finishes accepted requests. The main thread must run until then, because it serves
-   * forwarded requests. Threads might have ended already.
+   * Stops accepting connections, and finishes accepted requests. The main thread must run until this resolves, because
+   * it serves forwarded requests. Threads might have ended already.
    */
   async stopListening(graceMs: number): Promise<void> {
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));

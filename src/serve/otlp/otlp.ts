@@ -21,7 +21,7 @@ const maxWaitingSpans = 4096;
 export interface Collector {
   /** `undefined` if request tracing is off. */
   readonly traces: RequestTraces | undefined;
-  /** Starts the span of a webhook delivery, if it is traced. */
+  /** Starts the span of a webhook delivery, if the delivery is traced. */
   readonly traceDelivery: TraceDelivery | undefined;
   /** Starts sending usage at an interval. @returns a function that stops sending when the current round is complete */
   start(): () => Promise<void>;

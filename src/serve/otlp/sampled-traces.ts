@@ -22,10 +22,10 @@ import type { ChildSpanOptions, Span as ServiceSpan } from '../../runtime/spans.
 interface TraceSettings {
   readonly processor: SpanProcessor;
   readonly resource: Resource;
-  /** Of this many requests without a `traceparent`, one is traced on average. */
+  /** Sampling ratio: of this many requests without a `traceparent`, one request is traced on average. */
   readonly oneIn: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** Returns a number from 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random?: () => number;
 }
 
@@ -33,8 +33,8 @@ interface TraceSettings {
 const maxPerSecond = 100;
 
 /**
- * Traces requests whose `traceparent` has the sampled flag, and a sample of the others. An untraced request costs one
- * header lookup and one random number.
+ * Traces requests whose `traceparent` has the sampled flag, and a sample of all other requests. An untraced request
+ * costs one header lookup and one random number.
  */
 export class SampledTraces {
   readonly requests: RequestTraces;
@@ -48,7 +48,7 @@ export class SampledTraces {
   constructor(settings: TraceSettings) {
     const { processor, resource } = settings;
     this.#settings = settings;
-    // This class samples, before a span is created.
+    // This class samples before it creates a span.
     const sampler = new AlwaysOnSampler();
     this.#provider = new BasicTracerProvider({ resource, sampler, spanProcessors: [processor] });
     this.#tracer = this.#provider.getTracer('flagmeter');
@@ -105,7 +105,7 @@ export class SampledTraces {
   }
 }
 
-/** Ends a span. The `traceresponse` header tells the caller its id (W3C Trace Context, level 2). */
+/** Ends a span. The `traceresponse` header tells the caller the id of the span (W3C Trace Context, level 2). */
 function endSpan(span: Span, traced: TracedSpan, method: string, route: string, response: HttpResponse): HttpResponse {
   const { status, code, headers } = response;
   span.updateName(`${method} ${route}`);

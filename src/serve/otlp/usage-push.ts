@@ -58,7 +58,9 @@ export class UsagePush {
     for (const application of directory.applications.values()) await this.#push(application);
   }
 
-  /** Sends the usage of all applications. Logs the first of several failures, and the recovery. */
+  /**
+   * Sends the usage of all applications. Logs only the first of several consecutive failures. Also logs the recovery.
+   */
   async #round(signal: AbortSignal): Promise<void> {
     const { log } = this.#core;
     try {

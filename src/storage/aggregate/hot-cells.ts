@@ -22,7 +22,10 @@ import { daysOver, noRollUp, putRollUpState, type RollUpState, readRollUpState }
 import type { UsageTables } from '../lmdb/usage.ts';
 import { addCounts, mergeCounts } from './merge.ts';
 
-/** Maximum number of time buckets in memory between two commits. Old buckets are rarely written to. */
+/**
+ * Maximum number of time buckets in memory between two commits. Few buckets are enough, because old buckets are rarely
+ * written to.
+ */
 const maxBuckets = 8;
 
 interface HotBlock<T> {
@@ -167,13 +170,13 @@ export class HotCounts {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
-    // Most minutes are not rolled up yet. Their counts are in no wider cell, so nothing more is needed.
+    // Most minutes are not rolled up yet. Their counts are not in wider cells, so no wider cell needs a change.
     const isMinute = decodeWidth(bucket) === bucketWidth.minute;
     if (isMinute && computePlace(decodeMinute(bucket), computeBlock(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
   }
 
-  /** Records that a series got a user in a minute (since the epoch). */
+  /** Notes a user of a series in a minute (since the epoch), for the roll-up state. */
   noteUser(ref: number, minute: number): void {
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
@@ -240,8 +243,8 @@ export class HotCounts {
   }
 
   /**
-   * Adds late counts to the wider cells if the cell of the counts is already rolled up. Counts of an hour or a day have
-   * no narrower cell.
+   * Adds late counts to the wider cells if the cell of the counts is already rolled up. For counts of an hour or a day,
+   * records that narrower cells do not exist.
    */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;

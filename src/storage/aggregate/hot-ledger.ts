@@ -33,12 +33,12 @@ export class HotLedger {
   readonly #rows = new Map<string, HotRow>();
   readonly #touched = new Set<HotRow>();
   readonly #isBounded: boolean;
-  /** Bounds by application and hour. */
+  /** Row bounds by application and hour. */
   readonly #bounds = new Map<string, LedgerBound>();
 
   /**
-   * @param isBounded true to limit the rows of an hour in this cache, because the lines come from several threads, each
-   * of which can have opened the maximum
+   * @param isBounded true to limit the rows of an hour in this cache. The limit is needed if lines come from several
+   * threads, because each thread can open the maximum number of rows
    */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
@@ -81,7 +81,7 @@ export class HotLedger {
     return row;
   }
 
-  /** The line to count instead if a new row would exceed the bound; `undefined` if the row fits. */
+  /** The line to count in place of a line whose new row would exceed the bound; `undefined` if the row fits. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const dimensions = decodeDimensions(line.subject);
     const bound = this.#getBound(line);

@@ -21,21 +21,21 @@ interface HotChunk {
   readonly sketch: HotSketch;
   readonly index: number;
   readonly chunk: Chunk;
-  /** The users that are already stored; `undefined` if all users in `chunk` are stored: see `HotSketches`. */
+  /** The users in `chunk` that are already stored; `undefined` if all of these users are stored: see `HotSketches`. */
   stored: Chunk | undefined;
   touched: boolean;
 }
 
 type Generation = Map<number, Map<number, HotSketch>>;
 
-/** Approximate memory of a sketch and of a chunk in addition to their arrays, in bytes. */
+/** Approximate bytes of a sketch and of a chunk, in addition to the bytes of their arrays. */
 const sketchBytes = 600;
 const chunkBytes = 300;
 
 /**
  * A cache of the sketches in use, so that adding a known user does not access the store. Two generations bound the
  * memory: a touched sketch moves to the recent generation. When the recent generation reaches half of the limit, it
- * becomes the old one, and the previous old generation is dropped.
+ * becomes the old generation, and the previous old generation is dropped.
  */
 export class HotSketches {
   readonly #table: Table;
@@ -101,8 +101,8 @@ export class HotSketches {
   }
 
   /**
-   * Records that a chunk was deleted from the table after its users were passed on. Its users that are still in memory
-   * are not written again.
+   * Records that a chunk was deleted from the table after its users were moved to a delta. Users of the chunk that are
+   * still in memory are not written again.
    */
   take(ref: number, day: number, index: number): void {
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);

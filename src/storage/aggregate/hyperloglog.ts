@@ -134,7 +134,7 @@ function createRegisters(content: ChunkContent): Uint8Array {
   return made;
 }
 
-/** A whole sketch: a set of users that can be extended, united with others and counted within 2 %. */
+/** A whole sketch: a set of users that supports additions, unions, and a count with an error of less than 2 %. */
 export class HyperLogLog {
   readonly #chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
 
@@ -171,7 +171,10 @@ export class HyperLogLog {
     }
   }
 
-  /** The number of different users: nearly exact up to about 6 000, and with a standard error of 0.575 % above. */
+  /**
+   * The number of different users. The number is nearly exact up to about 6 000 users; above, its standard error is
+   * 0.575 %.
+   */
   estimate(): number {
     let coupons = 0;
     for (const [, content] of this.contents()) {

@@ -81,7 +81,7 @@ export type Chore = (room: number) => number;
 /**
  * The chores that remove all data of a deleted application or environment. Call this once no thread writes such data,
  * because data in the memory of workers is not removed. The ledger belongs to the application, so deleting an
- * environment keeps the ledger. The messages of the last minutes contain no personal data and expire.
+ * environment keeps the ledger. The records of recent messages stay, because they contain no personal data and expire.
  */
 export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;
@@ -102,10 +102,10 @@ export function erasures(store: UsageTables, { application, environments, whole 
 }
 
 /**
- * Moves the oldest measurements past a horizon into buckets of the next width, and deletes measurements past the last
- * horizon. Sums over whole buckets stay the same, to the last bit. Call this in a transaction.
+ * Moves measurements older than a horizon into buckets of the next width, the oldest first. Deletes measurements older
+ * than the last horizon. Sums over whole buckets stay the same, to the last bit. Call this in a transaction.
  * @param limit maximum number of blocks to move; bounds how long a batch waits
- * @returns blocks moved: fewer than `limit` if none are left
+ * @returns the number of blocks moved, less than `limit` if no more blocks are left
  */
 export function rollUpMeasurements(
   store: UsageTables,
@@ -143,7 +143,10 @@ interface Bucket {
 const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
 const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
-/** Number of blocks that can be rolled up in the time of one deletion, because their sums are in memory. */
+/**
+ * Number of blocks that are rolled up in the time of one deletion. Rolling up is faster, because the sums of the blocks
+ * are in memory.
+ */
 const perRecord = 8;
 
 /**
@@ -151,7 +154,7 @@ const perRecord = 8;
  * transaction.
  * @param before the minute (since the epoch) up to which buckets are complete
  * @param limit bounds the time that a batch waits
- * @returns the used amount of the limit; less than the limit if nothing is left
+ * @returns the amount of work done, in units of `limit`; less than `limit` if no work is left
  */
 export function rollUpCounts(
   store: UsageTables,
@@ -162,7 +165,7 @@ export function rollUpCounts(
 ): number {
   const room = limit * perRecord;
   const movedMinutes = rollUpWidth(store, counts, environment, minutesToHours, before, room);
-  counts.put(); // The next roll-up reads hours from the table.
+  counts.put(); // The next roll-up reads these hours from the table.
   const movedHours = rollUpWidth(store, counts, environment, hoursToDays, before, room - movedMinutes);
   counts.put();
   return Math.ceil((movedMinutes + movedHours) / perRecord);

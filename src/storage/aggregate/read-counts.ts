@@ -22,13 +22,13 @@ interface CountsQuery {
   readonly from: number;
   /** End of the time range, exclusive. */
   readonly to: number;
-  /** Maximum bucket width of the results. Older counts can be in wider buckets only. */
+  /** Maximum bucket width of the results. Older counts can be available only in wider buckets. */
   readonly grain: 'minute' | 'hour' | 'day';
   /** Ordinals of the series to read, if only a few are needed. Other series of the same blocks are also returned. */
   readonly only?: readonly number[];
 }
 
-/** Counts of neighbouring series in one bucket. The object is reused: copy its data before the next one is read. */
+/** Counts of neighbouring series in one bucket. The object is reused: copy its data before the next block is read. */
 export class CountsBlock {
   /** Start of the bucket. A bucket can be returned in several blocks. */
   minute = 0;
@@ -88,7 +88,7 @@ export function* readCounts(
   yield* readNewCounts(store, environment, wanted, carried, at, take);
 }
 
-/** Reads rolled-up counts. Their result is the same as long as `carried` is the same. */
+/** Reads rolled-up counts. The result does not change while `carried` is unchanged. */
 export function* readCarriedCounts(
   store: UsageTables,
   environment: number,
@@ -132,9 +132,9 @@ type SegmentReader = (
 ) => Reading<void>;
 
 /**
- * Selects the cells to read, in order of time. If only a wide cell is left, it belongs to the range that contains the
- * start of the cell. If nothing after the end of the range is rolled up, for example because the range ends now, the
- * last hour and the last day are read whole.
+ * Selects the cells to read, in order of time. A wide cell without narrower cells belongs to the range that contains
+ * the start of the cell. The last hour and the last day are read whole if no counts after the end of the range are
+ * rolled up. This is the case, for example, if the range ends now.
  */
 export function selectSegments(
   { from, to, grain }: CountsQuery,

@@ -13,7 +13,10 @@ export interface UniqueUsers {
   readonly groups: number[];
 }
 
-/** Approximate number of sketches in memory, of at most 32 kB each. The groups need as many unions in addition. */
+/**
+ * Approximate number of sketches in memory, of at most 32 kB each. The groups need the same number of unions in
+ * addition.
+ */
 const seriesAtATime = 128;
 
 /**
@@ -50,8 +53,8 @@ export function* countUniqueUsers(
 const noise = 0.04;
 
 /**
- * Limits an estimate for a series or a group to the estimate for the environment, if the difference can be an error of
- * the estimates. A larger estimate is real: reports can name users of features but not of the environment.
+ * Limits an estimate for a series or a group to the environment's estimate, if the difference can be an estimation
+ * error. A clearly larger estimate is correct, because reports can name users of features but not of the environment.
  */
 function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;
@@ -223,7 +226,7 @@ function* readSketches(
 /** Number of chunks to read between two pauses. */
 const stride = 64;
 
-/** Maximum gap between two ordinals that is read through. The cursor seeks over larger gaps. */
+/** Maximum gap between two ordinals that the cursor reads through. The cursor seeks over larger gaps. */
 const maxGap = 4;
 
 /** The ranges of ordinals that lie close together: `from` inclusive, `to` exclusive. */

@@ -13,7 +13,7 @@ export function hashIdentity(identity: string): Hash64 {
 }
 
 /**
- * Hashes a user for whom the sender reports an own hash in place of the identity.
+ * Hashes a user for whom the sender reports its own hash instead of the identity.
  * @param decimal the reported integer, of any size, in canonical decimal (`-12`, no leading zeros)
  */
 export function hashReported(decimal: string): Hash64 {

@@ -31,7 +31,10 @@ export class BackupKey {
   }
 }
 
-/** Reads a key file: all bytes without a final newline. @throws {Error} with the remedy if the key is unusable */
+/**
+ * Reads a key file: all bytes except a final newline.
+ * @throws {Error} with the remedy if the key is unusable
+ */
 export function readBackupKey(file: string): BackupKey {
   const { content, mode } = read(file);
   if (mode & 0o007) throw new Error(`Cannot use --backup-key-file ${file}: everyone can read it; chmod o= ${file}`);

@@ -157,7 +157,9 @@ function unescaped(text: string): string {
   );
 }
 
-/** Encodes one component of a URL for signatures: escapes everything that RFC 3986 allows to be escaped. */
+/**
+ * Encodes one component of a URL for signatures. Escapes all characters except the unreserved characters of RFC 3986.
+ */
 function escaped(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(part).replace(/[!'()*]/g, hex);

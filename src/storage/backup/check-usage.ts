@@ -160,7 +160,7 @@ function isListed(days: UsageTables['identityDays'], day: number, key: Buffer, a
 function peopleIn(store: UsageTables, environment: Buffer, at: Snapshot): number {
   const end = Buffer.from(environment);
   end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
-  // One of the keys belongs to the environment itself, and not to a person.
+  // Subtract the key of the environment itself, which does not belong to a person.
   return store.exposures.getKeysCount({ start: environment, end, ...readAt(at) }) - 1;
 }
 
@@ -184,8 +184,8 @@ const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
 const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
 
 /**
- * Checks that the remaining narrow cells add up to the wide cells, as far as they are rolled up (see
- * lmdb/roll-up-state.ts). Holds the cells of one wide bucket in memory.
+ * Checks that the remaining rolled-up narrow cells add up to the wide cells (see lmdb/roll-up-state.ts). Holds the
+ * cells of one wide bucket in memory.
  * @returns the first fault; `undefined` if all sums are right
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {

@@ -61,7 +61,9 @@ function readTransactionNumber(file: string): number | undefined {
   }
 }
 
-/** Copies a file without its free pages. LMDB copies in a thread that only the end of the process can stop. */
+/**
+ * Copies a file without its free pages. The copying thread of LMDB runs until the copy is complete or the process ends.
+ */
 async function copyWithoutFree(folder: string, aside: string, total: number, pace: Pace): Promise<void> {
   const lmdb = openLmdb(folder);
   let isDone = false;

@@ -59,8 +59,8 @@ const restMs = 20;
 
 /**
  * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and
- * commits of the service wait for that transaction. With some hundred MiB, they would wait a tenth of a second. A file
- * with other hard links is only unlinked.
+ * commits of the service wait for that transaction. For some hundred MiB, this wait would last a tenth of a second. A
+ * file with other hard links is only unlinked.
  * @throws {InterruptedError} if the task is interrupted. The rest of the file is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {

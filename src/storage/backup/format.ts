@@ -1,6 +1,6 @@
 /*
  * src/storage/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service
- * writes to them, read-backup.ts checks a copy, restore.ts creates a data directory from one, and check-directory.ts
+ * writes to them, read-backup.ts checks a copy, restore.ts creates a data directory from a copy, and check-directory.ts
  * checks a directory.
  */
 
@@ -11,10 +11,10 @@ import { isPageSize } from '../lmdb/check-pages.ts';
 import { maxStoreBytes } from '../lmdb/lmdb.ts';
 
 /**
- * The format of a backup. It begins with `magic`; blocks follow. A block is its kind (u8), three zeros, the length of
- * its content (u32, little-endian), the content, and a SHA-256 digest. The digest covers the digest of the previous
- * block (empty for the first), the eight bytes and the content, so no block can be changed, left out, repeated or
- * moved.
+ * The format of a backup. It begins with `magic`; blocks follow. A block consists of its kind (u8), three zeros, the
+ * length of its content (u32, little-endian), the content, and a SHA-256 digest. The digest covers the digest of the
+ * previous block (empty for the first), the first eight bytes of the block and the content, so no block can be changed,
+ * left out, repeated or moved.
  *
  * The first block is a `Description` as JSON. Blocks of pages follow, each with the number of its store (u32,
  * little-endian), the number of its first page (f64, little-endian), and the pages, in ascending order. Each store
@@ -31,7 +31,7 @@ export const headBytes = 8;
 export const digestBytes = 32;
 export const pagesHeadBytes = 12;
 
-/** Maximum bytes of pages in a block. The next constant is the maximum of any block. */
+/** Maximum bytes of pages in a block. The next constant is the maximum length of a block of any kind. */
 export const maxPagesBytes = 1024 * 1024;
 export const maxContentBytes = 2 * maxPagesBytes;
 
@@ -113,7 +113,7 @@ export const metaPageCount = 2;
 
 /**
  * Maximum number of pages that neither a tree nor the free list refers to. An undamaged file has no such pages, unless
- * a defect has leaked some.
+ * a defect has leaked pages.
  */
 const slackPages = 2 ** 14;
 

@@ -28,15 +28,15 @@ interface MadeBackup {
   readonly unremoved: string;
 }
 
-/** Time of the latest backup at a destination, Unix ms; `undefined` without backups. */
+/** Time of the latest backup at a destination, Unix ms; `undefined` if there is no backup. */
 export async function latestBackup(destination: Destination): Promise<number | undefined> {
   const times = (await destination.names()).map(timeOfBackup).filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /**
- * Makes a backup, and removes the oldest backups. Other files are not touched. If an old backup cannot be removed, the
- * new backup still succeeds, because retries would fill the destination.
+ * Makes a backup, and removes the oldest backups. Other files are not touched. A failure to remove an old backup does
+ * not fail the new backup, because retries would fill the destination.
  */
 export async function makeScheduled(
   destination: Destination,

@@ -25,7 +25,7 @@ interface PaceDeps {
   tell?(done: WorkProgress): void;
   /** Gives the service priority for the processor and the disk, if the task runs next to a service. */
   readonly gentle?: true;
-  /** Waits; uses a timer by default. */
+  /** Waits `ms`, with a timer by default. */
   pause?(ms: number): Promise<unknown>;
 }
 
@@ -85,7 +85,7 @@ export class Pace {
   }
 
   /**
-   * Runs a reading to its end, with rests.
+   * Runs a long read to its end, and rests between its steps.
    * @param progress called with the number of steps
    * @throws {InterruptedError}
    */

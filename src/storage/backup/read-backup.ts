@@ -55,7 +55,7 @@ export interface ReadBackup extends Description {
  * Reads a backup and checks all of it. Data that was passed to the reader is trustworthy only once the promise
  * resolves.
  * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later
- * version. Also throws if the MAC is missing or wrong, or must not stay unverified
+ * version. Also throws if the MAC is missing or wrong, or cannot be verified although this is required
  */
 export async function readBackup(
   file: string,
@@ -232,7 +232,7 @@ class BackupReader {
     this.#reader.pages?.({ store, first, content: pages });
   }
 
-  /** The last page read of a store. Stores are in order, each complete before the next. */
+  /** The last page read of a store. The pages of a store are complete before the next store begins. */
   #getLastPage(store: number): number {
     if (store === this.#last.store) return this.#last.page;
     return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;

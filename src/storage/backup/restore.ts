@@ -78,8 +78,8 @@ export async function unpack(
 }
 
 /**
- * Begins new journals. The backup of a running server refers to a journal, and can lack the latest frames of that
- * journal.
+ * Begins new journals, because a backup of a running server can lack the latest frames of the journal to which it
+ * refers.
  */
 async function beginJournals(directory: string): Promise<void> {
   const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;

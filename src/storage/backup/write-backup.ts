@@ -21,7 +21,7 @@ import type { Pace } from './pace.ts';
 export interface Sink {
   /** Receives the size of the backup before anything is written. @throws {Error} if the disk has less free space */
   expect?(bytes: number): void;
-  /** Writes buffers, which must not change until this resolves. */
+  /** Writes buffers, which must not change until the promise resolves. */
   write(chunks: readonly Buffer[]): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ interface Source {
  * the call. All pages are checked before the first page is written, so that a damaged store never replaces a good
  * backup.
  * @param key authenticates the backup with a MAC
- * @throws {Error} as `requestFold` does, and if the directory is not prepared, is damaged, or has other layouts than
- * this program
+ * @throws {Error} as `requestFold` does, and if the directory is not prepared, is damaged, or has layouts that differ
+ * from the layouts of this program
  */
 export async function writeBackup(
   data: string,

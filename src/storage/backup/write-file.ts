@@ -103,8 +103,8 @@ const chunkBytes = 2 * 1024 * 1024;
 const blockBytes = 4096;
 
 /**
- * Allocates memory for direct writes, whose address must be a multiple of the disk's block size. In both Node.js and
- * Bun, only WebAssembly memory is certain to start at a page.
+ * Allocates memory for direct writes. The address of this memory must be a multiple of the disk's block size. In both
+ * Node.js and Bun, only WebAssembly memory is certain to start at a page.
  */
 function alignedMemory(): Buffer {
   const pageBytes = 64 * 1024;

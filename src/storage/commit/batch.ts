@@ -22,8 +22,8 @@ const namedBytes = 300;
 const cumulativeRowBytes = 24;
 
 /**
- * Names that are written once and to which later batches refer. If a batch fails, the next batch includes the names of
- * the failed batch.
+ * Names that are written only once, although later batches refer to them. If a batch fails, the next batch includes the
+ * names of the failed batch.
  */
 interface Unkept {
   readonly series: readonly NewSeries[];

@@ -9,9 +9,12 @@ const phaseCommits = 64;
 const leastRate = 0.75;
 /** Minimum number of packets per commit for which a delay is useful. */
 const leastGain = 1.5;
-/** Number of phases with delays between two phases without delays, which measure the rate again. */
+/** Number of phases with delays before a phase without delays measures the rate again. */
 const delayedPhases = 16;
-/** A longer interval between two commits starts the phase again, ms. The senders or the disk have paused. */
+/**
+ * Maximum interval between two commits of a phase, ms. After a longer pause of the senders or the disk, the phase
+ * starts again.
+ */
 const idleMs = 100;
 /**
  * Time without delays after a failed trial, ms. Each further failure doubles the time, so that the trials reduce the

@@ -15,7 +15,7 @@ interface EmbeddedUsageDeps {
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
   readonly clock: Pick<Clock, 'now'>;
-  /** The committers, one for each lane. Only one lane writes the data of an application. */
+  /** The committers, one for each lane. All data of an application is written by one lane. */
   readonly committers: readonly FoldingCommitter[];
   /** Called after the committers are closed and before the store is closed. */
   readonly ended?: () => void;

@@ -54,7 +54,7 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): st
     } finally {
       fold.close();
     }
-    aggregator.forget(); // The next lane can have other applications, or newer data of the same applications.
+    aggregator.forget(); // Clear the memory: the next lane can have other applications, or newer data of the same applications.
   }
   return incomplete;
 }

@@ -97,7 +97,7 @@ class Follower {
     this.#folded = last;
   }
 
-  /** Starts over from the first frame that the store lacks. Segments can have changed. */
+  /** Starts over from the first frame that the store lacks, because segments can have changed. */
   restart(): void {
     this.#reader.close();
     this.#reader = new JournalReader(this.#journal, this.#folded);
@@ -194,7 +194,10 @@ export class Fold {
     return folded;
   }
 
-  /** @throws {JournalDamageError} and LMDB's errors. The store then has complete groups, and a retry continues */
+  /**
+   * @throws {JournalDamageError} and LMDB's errors. After an error, the store has only complete groups, and a retry can
+   * continue
+   */
   fold({ upTo, people }: FoldTask): void {
     this.#followers.prompt?.fold(upTo);
     if (people) this.#followers.people?.fold(upTo);
@@ -267,7 +270,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       own = new Fold(lmdb, journal, aggregator);
       const last = isEmpty ? own.folded : finish(own);
       aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // The journals of other lanes have left their applications in memory.
+      if (others.length > 0) aggregator.forget(); // Folding the journals of other lanes has left their applications in memory.
       lmdb.resetReadTxn(); // lmdb ends a read in a timer, but no timer fires in this thread.
       return { last, frames, incomplete };
     },

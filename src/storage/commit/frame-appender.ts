@@ -16,7 +16,7 @@ export class FrameAppender {
   /** The writer, `undefined` until the first batch creates the segment, so that startup does not wait for the disk. */
   #writer: JournalWriter | undefined;
 
-  /** @param slots one slot for each thread, in the order of the threads' batches in a frame */
+  /** @param slots one slot for each thread; a frame has the batches in the order of the slots */
   constructor(journal: Journal, slots: readonly FrameSlot[], state: JournalState) {
     this.#journal = journal;
     this.#slots = slots;
@@ -52,8 +52,8 @@ export class FrameAppender {
 
   /**
    * Appends the batches of some threads as one frame, with one write and one flush. Either all of these batches are
-   * stored, or none. If one write contained several frames, a power loss could destroy the first frame but not the
-   * second frame, which looks like damage.
+   * stored, or no batch. If one write contained several frames, a power loss could destroy the first frame but not the
+   * second frame. That state would look like damage.
    */
   #append(group: readonly FrameSlot[]): void {
     let failure: SlotFailure | undefined;

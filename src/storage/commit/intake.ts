@@ -17,8 +17,8 @@ export interface IntakeLimits extends LaneLimits {
 
 /**
  * Number of admissions between two checks for finished commits. Most iterations of the event loop have fewer
- * admissions, and receive the results of commits as events at their end. A check at each admission would lead to more
- * and smaller commits.
+ * admissions. They receive the results of commits as events at the end of the iteration. A check at each admission
+ * would lead to more and smaller commits.
  */
 const collectEvery = 128;
 

@@ -37,8 +37,8 @@ export class FrameSlot {
   readonly #bytes: Uint8Array;
 
   /**
-   * @param shared the memory of the other thread, or the maximum length of a frame. The system provides the memory only
-   * when frames fill it
+   * @param shared the memory of the other thread; or, for new memory, the maximum length of a frame. The system
+   * provides the memory only when frames fill it
    */
   constructor(shared: SharedArrayBuffer | number) {
     this.shared = typeof shared === 'number' ? new SharedArrayBuffer(bytesAt + shared) : shared;
@@ -52,8 +52,8 @@ export class FrameSlot {
   }
 
   /**
-   * Resolves after the next result, or immediately if there are more results than the number `seen`. The loop ignores a
-   * late notification of the previous result.
+   * Resolves after the next result, or immediately if the number of results already differs from `seen`. A late
+   * notification of the previous result is ignored.
    */
   async next(seen: number): Promise<void> {
     while (this.settled === seen) await Atomics.waitAsync(this.#words, words.settled, seen).value;
@@ -131,18 +131,21 @@ export interface Tail {
   readonly used: number;
 }
 
-/** Indexes of the words: the number of tails, 1 if the next tail wakes the watcher, and the number of wake-ups. */
+/**
+ * Indexes of the words: the number of published tails, 1 if the next tail wakes the watcher, and the number of
+ * wake-ups.
+ */
 const stateWords = { tails: 0, armed: 1, wakes: 2 } as const;
 const tailNumbers = 4;
-/** Indexes of the numbers: two tails, written alternately so that the newest one is stable, and the folded bytes. */
+/** Indexes of the numbers: two tails, written alternately so that the newest tail is stable, and the folded bytes. */
 const stateNumbers = { bytes: 1, folded: 2 * tailNumbers } as const;
 
 /** Bytes of frames after which the watcher is woken: a fraction of each threshold that the watcher checks. */
 const wakeBytes = 256 * 1024;
 
 /**
- * The state of a journal in shared memory. The journal's thread publishes the tail, the owner of the folding thread
- * publishes the folded position, and any thread reads.
+ * The state of a journal in shared memory. The journal's thread publishes the tail, and the owner of the folding thread
+ * publishes the folded position. Any thread can read both.
  */
 export class JournalState {
   readonly shared: SharedArrayBuffer;
@@ -161,7 +164,7 @@ export class JournalState {
       const at = (tails & 1) * tailNumbers;
       const all = this.#numbers;
       const tail = { sequence: all[at]!, bytes: all[at + 1]!, segment: all[at + 2]!, used: all[at + 3]! };
-      // This is an exchange and not a read, so that the processor cannot move the earlier read behind it.
+      // An exchange instead of a read: the processor cannot move the earlier read behind an exchange.
       if (Atomics.compareExchange(this.#words, stateWords.tails, tails, tails) === tails) return tail;
     }
   }

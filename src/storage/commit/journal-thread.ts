@@ -46,7 +46,10 @@ export class JournalThread {
     return this.#own.commit(envelope);
   }
 
-  /** Calls `appended` at intervals while other threads append, and after the first frame that `expectFrame` expects. */
+  /**
+   * Calls `appended` at intervals while other threads append, and after the first frame that follows a call of
+   * `expectFrame`.
+   */
   async watch(appended: () => void): Promise<void> {
     if (this.producers.length === 0) return;
     for (let seen = this.state.wakes; !this.#isClosed; ) {

@@ -33,7 +33,10 @@ const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
 /** Maximum number of bytes for which an immediate fold takes almost no time. */
 const fewBytes = 256 * 1024;
-/** Used fraction of a segment at which the next segment is prepared. With little traffic, it is never reached. */
+/**
+ * Used fraction of a segment at which the next segment is prepared. With little traffic, segments never reach this
+ * fraction.
+ */
 const prepareFrom = 1 / 4;
 /**
  * Minimum interval between folds of users and exposures, ms. Without this minimum, a console page that polls users
@@ -58,7 +61,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   readonly #deps: JournaledCommitterDeps;
   /** The last frame in the store, separately for `prompt` and `people`. */
   readonly #folded: { prompt: Place; people: Place };
-  /** Deletions before which everything was folded once. */
+  /** Deletions for which a complete fold was already done. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
@@ -234,7 +237,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#isTimed = true;
     this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
-      this.#deps.journal.expectFrame(); // Before the check, to notice a frame that is appended after the check.
+      this.#deps.journal.expectFrame(); // Expect a frame before the check, to notice a frame that is appended after the check.
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
       this.#foldLater();

@@ -1,12 +1,12 @@
 /*
- * src/storage/commit: from packets to one commit, and from there to the store.
+ * src/storage/commit: collects packets into one commit, and writes the commit to the store.
  *
  * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer
  * for each kind of record (records.ts). When the disk is free, the lane seals the batch into an Envelope and passes it
- * to its Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends it as one frame. When the
- * frame is on disk, the batch's promise resolves for all its senders. About once a second another thread
- * (fold-worker.ts) folds the new frames (fold.ts): the Aggregator writes them to the usage store in one transaction,
- * Section by Section.
+ * to its Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends the envelope as one
+ * frame. When the frame is on disk, the batch's promise resolves for all its senders. About once a second another
+ * thread (fold-worker.ts) folds the new frames (fold.ts): the Aggregator writes the frames to the usage store in one
+ * transaction, Section by Section.
  */
 
 import { Refusal, storeUnavailable } from '../../contract/errors.ts';
@@ -75,7 +75,7 @@ export class Lane {
   readonly #limits: LaneLimits;
   readonly #listener: CommitListener;
   #queue: QueuedBatch[] = [];
-  /** The batch of each application's last packet, until the batch's commit starts. */
+  /** For each application, the batch of its last packet. Removed when the commit of the batch starts. */
   readonly #lastByApplication = new Map<number, QueuedBatch>();
   #draining: Promise<void> | undefined;
   /** The promise of the newest batch. */
@@ -145,7 +145,7 @@ export class Lane {
    */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
-    // Senders of the same batch update the ledger only after its commit. Their counts are in the next batch.
+    // Senders of the same batch update the ledger only after its commit, so wait for the next batch as well.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#nextCommit(application);
   }

@@ -2,8 +2,8 @@ import type { Clock } from '../../runtime/clock.ts';
 
 /**
  * The queue closes when one measure reaches its high watermark. The queue reopens when every measure is at its low
- * watermark, or when the commits of all waiting batches have started. Otherwise the disk would be idle while packets
- * are refused.
+ * watermark. It also reopens when the commits of all waiting batches have started. Otherwise the disk would be idle
+ * while packets are refused.
  */
 interface QueueWatermarks {
   readonly packets: Watermark;
@@ -42,11 +42,11 @@ export interface OtherQueues {
   readonly bytes: number;
   /** Packets whose commit has not started yet. */
   readonly next: number;
-  /** Time when the oldest group was opened, in this thread's time. */
+  /** Time when the oldest waiting batch was opened, by the clock of this thread. */
   readonly since: number;
-  /** Reads these figures again if they are older than a millisecond. */
+  /** Reads these numbers again if they are older than a millisecond. */
   read(now: number): void;
-  /** Writes the figures of this thread, for the other threads. */
+  /** Publishes the numbers of this thread for the other threads. */
   write(packets: number, bytes: number, next: number, since: number): void;
 }
 
@@ -60,13 +60,13 @@ export class QueueMonitor {
   #next = 0;
   /** The waiting batches in order of arrival, the oldest first. */
   readonly #groups = new Set<WaitingBatch>();
-  /** Time when the oldest group was opened; infinite if no group waits. */
+  /** Time when the oldest waiting batch was opened; infinite if no batch waits. */
   #since = Number.POSITIVE_INFINITY;
   readonly #watermarks: QueueWatermarks;
   #closed = false;
   readonly #shares = new Map<number, Share>();
   #lastApplication = -1;
-  /** Time of the last packet that came from another application than the packet before it. */
+  /** Time of the last packet from a different application than the previous packet. */
   #mixedAt = Number.NEGATIVE_INFINITY;
 
   readonly #others: OtherQueues | undefined;
@@ -93,7 +93,10 @@ export class QueueMonitor {
     return !this.#closed;
   }
 
-  /** True if an application can add a packet. While several applications send, each gets at most half of the queue. */
+  /**
+   * True if an application can add a packet. While several applications send, each application gets at most half of the
+   * queue.
+   */
   admitsApplication(application: number, now: number): boolean {
     if (now - this.#mixedAt > mixedForMs) return true;
     const own = this.#shares.get(application);
@@ -115,7 +118,7 @@ export class QueueMonitor {
     return group;
   }
 
-  /** @param clock read only if the last packet belongs to another application */
+  /** @param clock called only if the last packet belongs to another application */
   join(group: WaitingBatch, application: number, bytes: number, clock: Pick<Clock, 'monotonic'>): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = clock.monotonic();
@@ -156,7 +159,7 @@ export class QueueMonitor {
     return this.packets > packets.low || this.bytes > bytes.low;
   }
 
-  /** Age of the oldest waiting group, milliseconds; 0 if no group waits. */
+  /** Age of the oldest waiting batch, milliseconds; 0 if no batch waits. */
   oldest(now: number): number {
     this.#others?.read(now);
     const since = Math.min(this.#since, this.#others?.since ?? Number.POSITIVE_INFINITY);
@@ -180,12 +183,12 @@ function addTo(shares: Map<number, Share>, application: number, packets: number,
   return share;
 }
 
-/** Indexes of the figures of a thread. Each thread's figures have a separate cache line of the processor. */
+/** Indexes of the numbers of a thread. The numbers of each thread have a separate cache line of the processor. */
 const figures = { packets: 0, bytes: 1, next: 2, since: 3, length: 8 } as const;
 
 /**
- * Minimum interval between two readings of the other threads' figures, ms. Reading the figures for each packet would
- * slow down all threads.
+ * Minimum interval between two reads of the other threads' numbers, ms. Reading the numbers for each packet would slow
+ * down all threads.
  */
 const readEveryMs = 1;
 
@@ -197,9 +200,9 @@ export function queuesMemory(threads: number): SharedArrayBuffer {
 }
 
 /**
- * Figures about the queues of all threads, in shared memory. Each thread writes its own figures and reads the figures
- * of the others at most once a millisecond. All queues together can thus exceed a limit by the packets that arrive
- * within a millisecond.
+ * Numbers about the queues of all threads, in shared memory. Each thread writes its own numbers, and reads the numbers
+ * of the other threads at most once a millisecond. All queues together can thus exceed a limit by the packets that
+ * arrive within a millisecond.
  */
 export class SharedQueues implements OtherQueues {
   packets = 0;

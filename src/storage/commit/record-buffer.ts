@@ -70,7 +70,7 @@ export abstract class RecordBuffer {
   #array = none;
   #end = header;
   /**
-   * The end of the array. It is 0 if no array is allocated and if the records are sealed, so that adding a record needs
+   * The end of the array. It is 0 if no array is allocated, or if the records are sealed. Adding a record thus needs
    * only one check.
    */
   #room = 0;
@@ -137,7 +137,7 @@ export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8A
   return [new Uint8Array(Float64Array.of(batch, bytes / recordBytes).buffer), ...contents];
 }
 
-/** Reads the records of a kind from their bytes, without copying unless they are unaligned. */
+/** Reads the records of a kind from their bytes. Copies the bytes only if they are unaligned. */
 export function sealedFrom(bytes: Uint8Array): SealedRecords {
   const { BYTES_PER_ELEMENT } = Float64Array;
   const isAligned = bytes.byteOffset % BYTES_PER_ELEMENT === 0;

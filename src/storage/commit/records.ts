@@ -50,7 +50,7 @@ export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['
   eachRecord(users, batch, visit, apart?.users);
 }
 
-/** The value in place of a series that marks the start of a person. The exposures of the person follow. */
+/** Marks the start of a person, in place of a series. The exposures of the person follow. */
 const person = -1;
 
 export class ExposureRecords extends RecordBuffer {
@@ -79,7 +79,7 @@ export function eachExposure({ exposures, batch, apart }: Envelope, visitor: Exp
   eachRecord(exposures, batch, toVisitor(visitor), apart?.exposures);
 }
 
-/** Reads a range of the exposures, which must start at the start of a person. */
+/** Reads a range of the exposures. The range must begin with the first record of a person. */
 export function eachExposureIn({ exposures, batch }: Envelope, range: RecordRange, visitor: ExposureVisitor): void {
   eachRecordIn(exposures, batch, range, toVisitor(visitor));
 }
@@ -145,7 +145,7 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
   return found;
 }
 
-/** The imported messages of a sealed batch; none if all of its messages are processed separately. */
+/** The imported messages of a sealed batch; empty if all messages of the batch are processed separately. */
 export function listImportedMessages({ apart }: Envelope, messages: readonly BatchMessage[]): readonly BatchMessage[] {
   return apart === undefined ? messages.filter(({ at }) => at === permanentAt) : [];
 }

@@ -231,7 +231,7 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
           const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
           const name = key.toString('latin1');
           const known = people.get(name);
-          // A person in the list without a value would still be counted.
+          // Write the person first: a listed person without a value would still be counted.
           if (known !== undefined) putPerson(store, rows, key, known);
           people.delete(name);
           removeExposures(store, key);

@@ -22,7 +22,7 @@ interface FirstSeries {
 export interface SeriesSink {
   readonly series: NewSeries[];
   folded: number;
-  /** Number of entries dropped because of names that cannot have a series. */
+  /** Number of entries that were dropped because their names cannot have a series. */
   dropped: number;
 }
 
@@ -37,7 +37,7 @@ export class EnvironmentSeries {
   /** The series of each feature as a whole. A user with an unknown variant is counted in this series. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
-  /** The series of features' metrics by variant, for each `pairKey`. */
+  /** The series of a feature's metric, by `pairKey` and then by variant. */
   readonly #featureMetrics = new Map<string, Map<string, number>>();
   readonly #firstByFeature = new Map<string, FirstSeries>();
   #nextOrdinal = 0;
@@ -106,7 +106,8 @@ export class EnvironmentSeries {
   }
 
   /**
-   * The first series of a feature, which identifies it. A feature over the limit has the first series of the surplus.
+   * The first series of a feature, which identifies the feature. A feature over the limit has the first series of the
+   * surplus.
    */
   findFirst(feature: string): FirstSeries | undefined {
     return this.#firstByFeature.get(feature) ?? this.#firstByFeature.get(surplusName);
@@ -252,7 +253,7 @@ const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
  * The durable series of an environment, in a thread that creates no series. The dictionary of the main thread begins
- * with the same series, so names that need no new series here have the same series there.
+ * with the same series. A name that needs no new series in this thread thus has the same series in both threads.
  */
 export class SeriesMirror extends EnvironmentSeries {
   #lacks = false;

@@ -31,7 +31,7 @@ export class UnfoldedPeople implements IdentityTables {
   /** Applies the changes of a batch to people. Call this once the batch is on disk. */
   add({ mints, uses, forgotten }: Pick<Envelope, 'mints' | 'uses' | 'forgotten'>): void {
     if (mints.length + uses.length + forgotten.length === 0) return;
-    this.identities.resetReadTxn(); // Otherwise reads would use an old snapshot of the store.
+    this.identities.resetReadTxn(); // Reset the read, or later reads would use an old snapshot of the store.
     for (const mint of mints) this.#addMint(mint);
     for (const use of uses) putHashedUse(this, use);
     for (const { application, digest } of forgotten) {

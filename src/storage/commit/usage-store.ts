@@ -57,11 +57,11 @@ export interface UsageStore {
   /**
    * Resolves when the store has everything that this node has acknowledged. Await this call before a report. On several
    * machines, the result states how complete the store is.
-   * @param people whether the users and exposures must be current, can be a few seconds old, or are not read
+   * @param people required freshness of the users and exposures: current, a few seconds old, or not read
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
-  /** The reason `spool_full` if packets are refused although the disk accepts writes. Called for each packet. */
+  /** Returns `spool_full` if packets are refused although the disk accepts writes. Called for each packet. */
   refusal(): Refusal | undefined;
   /** Texts for people: why packets are not counted, and why accounts cannot be changed or reports cannot be read. */
   readiness(): UsageReadiness;

@@ -23,7 +23,10 @@ export function areJournalsEmpty(data: string): boolean {
   return journalLanes(data).every((lane) => isJournalEmpty(join(getJournalsDirectory(data), lane)));
 }
 
-/** Name of a file that exists while a journal has no segments. If both are missing, the segments were removed. */
+/**
+ * Name of a file that exists while a journal has no segments. If a journal has neither segments nor this file, its
+ * segments were removed.
+ */
 const emptyName = 'empty';
 const emptyText = Buffer.from('This journal has no segments: the store has everything.\n');
 
@@ -45,7 +48,7 @@ export function recordBegun(files: JournalFiles): void {
 }
 
 /**
- * Checks the directory of a journal that can have data missing from its store.
+ * Checks the directory of a journal whose frames can be missing from the store.
  * @throws {JournalDamageError} if its segments were removed
  */
 export function checkSegments(directory: string): void {

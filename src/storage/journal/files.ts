@@ -28,7 +28,7 @@ export interface JournalFiles {
 }
 
 export interface JournalFile {
-  /** @returns the number of bytes that were read: fewer than requested at the end of the file only */
+  /** @returns the number of bytes that were read, fewer than requested only at the end of the file */
   read(target: Uint8Array, offset: number): number;
   /** @returns the number of bytes that were written */
   write(bytes: Uint8Array, offset: number): number;
@@ -51,7 +51,7 @@ export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Arra
   }
 }
 
-/** While too many files are open, the pause between two attempts to open a file, ms, and the number of attempts. */
+/** Pause between two attempts to open a file while too many files are open, ms, and the number of attempts. */
 const retryMs = 20;
 const mostAttempts = 100;
 

@@ -21,7 +21,7 @@ export function journalLanes(data: string): string[] {
 
 export const spoolLane = 'spool';
 
-/** The lanes of the spool, in the form of `journalLanes`: one lane if its journal exists, otherwise none. */
+/** The lanes of the spool, in the form of `journalLanes`: one lane if its journal exists, otherwise no lane. */
 export function spoolLanes(data: string): string[] {
   return isPresent(join(getJournalsDirectory(data), spoolLane)) ? [spoolLane] : [];
 }

@@ -98,7 +98,7 @@ export class JournalReader {
 
   #open(segments: readonly Segment[], index: number): void {
     const segment = segments[index]!;
-    // This comes before the other window is closed, because opening a file can fail.
+    // Open the new window before the other window is closed, because opening a file can fail.
     const window = new Window(this.#journal, segment.name);
     this.#reading?.window.close();
     this.#reading = { segment, window, last: (segments[index + 1]?.first ?? end) - 1, offset: headerBlock };
@@ -175,7 +175,8 @@ export class JournalReader {
   }
 
   /**
-   * Looks for a valid frame after an invalid one. Returns its number if the store lacks it, and otherwise `undefined`.
+   * Looks for a valid frame after an invalid frame. Returns the number of a valid frame that the store lacks, and
+   * otherwise `undefined`.
    */
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
@@ -209,7 +210,7 @@ export class JournalReader {
 export const chunk = 1 << 20;
 const firstChunk = 1 << 14;
 
-/** Reads a segment in chunks of growing size. Later reads do not change the buffers that it returned. */
+/** Reads a segment in chunks of growing size. Later reads do not change the buffers that earlier reads returned. */
 class Window {
   readonly #journal: Journal;
   readonly #name: string;

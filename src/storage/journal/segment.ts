@@ -213,7 +213,8 @@ export const framePage = 4096;
  */
 export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
   if (bytes.subarray(0, frameHeader).every((byte) => byte === 0)) return false;
-  // Inside a page, the write before has left zeros. A new page can have the bytes of a recycled segment.
+  // Inside a page, the previous write has left zeros after its frame. A new page can have the bytes of a recycled
+  // segment.
   if (offset % framePage !== 0 || sequenceAt(bytes, 0) === sequence) return true;
   const repaired = Buffer.from(bytes);
   repaired.writeBigUInt64LE(BigInt(sequence), 8);

@@ -1,7 +1,10 @@
 import type { Role } from '../../contract/roles.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 
-/** The records of the auth host. Times are Unix milliseconds unless noted as seconds. Secrets are SHA-256, hex. */
+/**
+ * The records of the auth host. Times are Unix milliseconds unless noted as seconds. Secrets are stored as SHA-256
+ * hashes (hex).
+ */
 
 /** The proof of a sign-in. */
 export interface Authentication {
@@ -13,7 +16,7 @@ export interface Authentication {
   readonly userAgent: string;
 }
 
-/** The session at the identity provider that a sign-in came from. */
+/** The session at the identity provider from which a sign-in came. */
 interface ProviderSession {
   readonly id: string;
   readonly issuer: string;
@@ -165,11 +168,11 @@ export interface PublicKey {
 export interface Trust {
   /** Compared exactly with the claim `iss`. */
   readonly issuer: string;
-  /** One of the audiences of the tokens. */
+  /** An audience that the tokens must have. */
   readonly audience: string;
   /** A pattern for the subject of the tokens: see `accounts/trusts.ts`. */
   readonly subject: string;
-  /** Further claims that the tokens must have, with these texts. */
+  /** Further claims of the tokens, each with its required value. */
   readonly claims?: readonly (readonly [name: string, value: string])[];
   /** Static keys of an unreachable issuer. Absent if its keys are fetched. */
   readonly publicKeys?: readonly PublicKey[];
@@ -188,7 +191,7 @@ export interface SigningKey extends KeyRecord {
   readonly privateJwk: Jwk;
 }
 
-/** A replaced key. The private key is deleted. The public key stays as long as tokens that it verifies can be valid. */
+/** A replaced key. The private key is deleted. The public key is kept while tokens that it verifies can be valid. */
 export interface RetiredKey extends KeyRecord {
   readonly publicJwk: Jwk;
   readonly retiredAt: number;
@@ -203,7 +206,7 @@ export interface IdentityProvider {
   /** The issuer is compared exactly. */
   readonly issuer: string;
   readonly clientId: string;
-  /** `null` for a public client. Encrypted in PostgreSQL. */
+  /** Encrypted in PostgreSQL; `null` for a public client. */
   readonly clientSecret: string | null;
   readonly scopes: readonly string[];
   /** True if a verified e-mail address links an existing user who signs in with the provider for the first time. */
@@ -246,7 +249,7 @@ export interface LinkedIdentity {
 
 export interface GivenRole {
   readonly role: Role;
-  /** The role before the rule applied, which returns when no rule applies; `null` if the user was not a member. */
+  /** The role before a rule applied; `null` if the user was not a member. This role returns when no rule applies. */
   readonly before: Role | null;
 }
 

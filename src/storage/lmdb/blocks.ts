@@ -116,7 +116,7 @@ export function floorTo(minute: number, minutes: number): number {
   return Math.floor(minute / minutes) * minutes;
 }
 
-/** The block of a series. Blocks are numbered over all environments, and no block spans two of them. */
+/** The block of a series. Blocks are numbered over all environments, and no block spans two environments. */
 export function computeBlock(ref: number): number {
   return Math.floor(ref / cellsPerBlock);
 }
@@ -332,7 +332,7 @@ export function floorToBucket(minute: number, horizons: Horizons): number {
   return floorTo(minute, minute >= horizons.hours ? hour : day);
 }
 
-/** The first start of a bucket at or after `minute`, after all due roll-ups. */
+/** The start of the first bucket that begins at or after `minute`, after all due roll-ups. */
 export function ceilToBucket(minute: number, horizons: Horizons): number {
   const floor = floorToBucket(minute, horizons);
   if (floor === minute) return minute;

@@ -13,7 +13,7 @@ const tree = { bytes: 48, root: 40 };
 /** The keys of the free list are transaction numbers. */
 const listKeyBytes = 8;
 
-/** Pages before this one are meta pages and belong to no tree. */
+/** Pages with lower numbers are meta pages, which do not belong to a tree. */
 const firstPage = 2;
 
 /** The root of an empty tree. */
@@ -144,10 +144,10 @@ function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }
 
-/** The last unused pages can be missing from a sound file. This is the maximum number of missing pages. */
+/** Maximum number of unused pages that can be missing from the end of a sound file. */
 const maxMissing = 2 ** 20;
 
-/** Checks, as `checkStatePages` does, the last state of a file that must not change during the check. */
+/** Checks the last state of a file, as `checkStatePages` does. The file must not change during the check. */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   if (fstatSync(descriptor).size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);

@@ -7,9 +7,9 @@ import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
 /**
- * A bucket of an SDK that can send the bucket again. The SDK keeps the start of an unconfirmed bucket and adds to the
- * bucket, so its next message repeats the totals of the last message. Another process can have the same start. A
- * message thus counts in full unless it clearly repeats the last message of its identity.
+ * A message with a bucket that the SDK can send again. The SDK keeps the start of an unconfirmed bucket and adds to the
+ * bucket. Its next message thus repeats the totals of the last message. Another process can use the same start. So a
+ * message counts in full unless it clearly repeats the last message of its identity.
  */
 export interface CumulativeMessage {
   /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */
@@ -21,7 +21,7 @@ export interface CumulativeMessage {
    * registration, `sender` equals `identity`.
    */
   readonly sender: Uint8Array;
-  /** The rows that the SDK repeats, one of `repeats`. A value in the registration of the sender has priority. */
+  /** The rows that the SDK repeats: a value of `repeats`. The value in the registration of the sender has priority. */
   readonly repeats: number;
   /** End of the bucket by the clock of the sender, Unix ms. */
   readonly stop: number;
@@ -33,7 +33,7 @@ export interface CumulativeMessage {
   readonly subject: string;
   /** The time bucket (see `encodeBucket`). */
   readonly bucket: number;
-  /** Unix ms: the time of the measurements. */
+  /** Time of the measurements, Unix ms. */
   readonly measuredAt: number;
   /** The rows, each as `ref, kind, amount`. The rows of a flag are consecutive. */
   readonly rows: readonly number[];
@@ -150,7 +150,7 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets messages from before a time (Unix ms), the oldest first. Call this in a transaction.
+   * Forgets messages older than a time (Unix ms), the oldest first. Call this in a transaction.
    * @returns the number of forgotten messages
    */
   forget(before: number, limit: number): number {
@@ -286,7 +286,8 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
   }
   const isWhole = message.repeats === repeats.whole;
   // Of the SDKs that add to a bucket, only the SDK for Go can send a bucket unchanged, through a proxy. Its times are
-  // unique, because they have nanoseconds. Processes of the SDK for Node can start in the same millisecond.
+  // unique, because they have nanosecond precision. Processes of the SDK for Node, however, can start in the same
+  // millisecond.
   if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
@@ -356,7 +357,7 @@ function findLastRow(rows: readonly number[], from: number, end: number, kind: n
 
 const amountAt = (rows: readonly number[], at: number) => (at < 0 ? 0 : rows[at + 2]!);
 
-/** True if each flag has at least as many checks as its variants. */
+/** True if each flag has at least as many checks as all its variants together. */
 function haveTheirChecks(rows: readonly number[]): boolean {
   for (let from = 0, end = 0; from < rows.length; from = end) {
     end = findFeatureEnd(rows, from);

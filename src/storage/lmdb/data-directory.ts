@@ -58,7 +58,7 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
-  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's error for a read-only file lacks its name.
+  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's error for a read-only file lacks the name of the file.
   try {
     // A truncated file is checked without a time limit, because access to a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
@@ -78,7 +78,10 @@ export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
-/** Reads a store at startup, and explains errors of damaged records. @throws {Error} of `cannotOpen` */
+/**
+ * Reads a store at startup, and explains errors of damaged records.
+ * @throws {Error} from `cannotOpen`
+ */
 export async function explainDamage<T>(
   data: string,
   store: 'accounts' | 'usage',

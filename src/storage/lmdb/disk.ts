@@ -37,8 +37,8 @@ const shortages = new Map<unknown, Shortage>(
 );
 
 /**
- * The shortage that an error code means; `undefined` for other errors. Errors of Node have a name as code, and errors
- * of LMDB a number.
+ * Returns the shortage that an error code means; `undefined` for other errors. An error of Node has a name as its code;
+ * an error of LMDB has a number.
  */
 export function shortageIn(error: unknown): Shortage | undefined {
   return shortages.get((error as { code?: unknown }).code);

@@ -162,8 +162,7 @@ export function findProfile(store: UsageTables, application: number, digest: Buf
 
 /**
  * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. If the id is
- * already stored, nothing changes. Call this in a transaction, because the second of two mints for a person must find
- * the first.
+ * already stored, nothing changes. Call this in a transaction, so that the next mint for the person finds this id.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;

@@ -20,7 +20,7 @@ export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
 /** Messages with the same values of these fields are counted together. */
 export interface LedgerDimensions {
-  /** The environment's number; `null` if the message names no environment, or an unknown one. */
+  /** The environment's number; `null` if the message names no environment, or an unknown environment. */
   readonly environment: number | null;
   readonly transport: Transport;
   readonly route: MessageRoute;
@@ -112,7 +112,9 @@ export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
   return { application, hour, subject: JSON.stringify(subject), count, lastAt, example };
 }
 
-/** Deletes at most `limit` rows of an application from before an hour. Call this in a transaction. */
+/**
+ * Deletes at most `limit` rows of an application that belong to hours before a given hour. Call this in a transaction.
+ */
 export function deleteLedger(store: UsageTables, application: number, before: number, limit: number): void {
   const range = { start: pairKey(application, 0), end: pairKey(application, Math.max(0, before)), limit };
   removeRange(store.ledger, range);

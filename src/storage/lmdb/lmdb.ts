@@ -17,7 +17,7 @@ export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIden
 /**
  * Maximum size of a store. The size is address space, which costs nothing until it is used. Three stores must fit into
  * the address space that a 64-bit system gives a process, which is at least 512 GiB. The default of lmdb for this
- * version of LMDB is 1 GiB. Commits to a larger store would fail.
+ * version of LMDB is 1 GiB, and commits to a larger store would fail.
  */
 export const maxStoreBytes = 128 * 2 ** 30;
 

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { permissionDenied, readable } from '../../runtime/files.ts';
 import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
-/** The lock by which only one process uses a data directory. */
+/** The lock that lets only one process use a data directory. */
 export interface DataLock {
   /** Also locks data files that were created after the directory was locked. */
   coverFiles(): void;
@@ -23,7 +23,7 @@ export interface DataLock {
  */
 export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   const files = () => {
-    finishCreation(directory); // This call comes after the directory was locked.
+    finishCreation(directory); // `lockAll` calls this after it has locked the directory.
     return dataFilesIn(directory);
   };
   return lockAll({ directory, shown: `the data directory ${directory}`, option: '--data', remedy, files });

@@ -30,8 +30,9 @@ export interface Team {
   readonly name: string;
   readonly plan: Tier;
   /**
-   * The team whose limit on created teams counts this team: the team of the Admin or API key that created it, or the
-   * origin of that team. Absent if an administrator of the installation or an earlier release created the team.
+   * The team whose limit on created teams includes this team. It is the team of the Admin or API key that created this
+   * team, or the origin of that team. Absent if an administrator of the installation or an earlier release created this
+   * team.
    */
   readonly origin?: string;
   /** If the field is absent, the second factor is `optional`. */
@@ -51,7 +52,7 @@ export interface User extends Membership {
   readonly passwordHash: string;
   /**
    * SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if the current password
-   * hash is another one.
+   * hash is different.
    */
   readonly temporaryPasswordId?: string;
   /** Absent if the user has no invitation link. */
@@ -87,13 +88,13 @@ export interface ApiKey extends PlainKeySettings {
   readonly teamId: string;
   /** The role of tokens for this key: the role among its scopes, or Viewer if no scope is a role. */
   readonly role: Role;
-  /** Absent from keys of earlier releases, which have the scope of the role. */
+  /** Absent from keys of earlier releases. Such a key has the scope of its role. */
   readonly scopes?: readonly KeyScope[];
   /** The ids of the applications that the key is bound to. Absent if the key is valid for the whole team. */
   readonly applications?: readonly string[];
   /** SHA-256 of the client secret, hex; `noSecretHash` if the key does not authenticate by a secret. */
   readonly secretHash: string;
-  /** The replaced secret. It is also accepted, until the time `until`. */
+  /** The replaced secret. It is accepted as well, up to the time `until`. */
   readonly previousSecret?: { readonly hash: string; readonly until: number };
   /** The keys that can sign the client's assertions (RFC 7523). Absent if the key authenticates in another way. */
   readonly publicKeys?: readonly PublicKey[];
@@ -142,16 +143,19 @@ export interface FeatureDeclaration extends PlainFeatureSettings {
   readonly owners?: readonly FeatureOwner[];
   /** Absent from records of earlier releases, which have no tags. */
   readonly tags?: readonly string[];
-  /** The experiments by age. Absent without experiments. */
+  /** The experiments, the oldest first. Absent without experiments. */
   readonly experiments?: readonly Experiment[];
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** The user, team or text responsible for a flag. The name of a user or team is from the time of the change. */
+/**
+ * The owner of a flag: a user, a team or a free text. The name of a user or team is from the time when the owner was
+ * set.
+ */
 export interface FeatureOwner {
   readonly type: 'user' | 'team' | 'text';
-  /** `null` if the owner is a text. */
+  /** `null` if the owner is a free text. */
   readonly id: string | null;
   readonly name: string;
 }
@@ -317,7 +321,7 @@ export type Weight = readonly [variant: string, weight: number];
 export interface PlannedMetric {
   /** `used`, `viewed` or the name of a declared counter. */
   readonly metric: string;
-  /** The better direction. */
+  /** Direction of improvement. */
   readonly direction: 'up' | 'down';
 }
 
@@ -361,7 +365,7 @@ export interface WebhookSecret {
   readonly until: number | null;
 }
 
-/** A team's subscription of an address to events. */
+/** A team's subscription to events, sent to an address. */
 export interface Webhook {
   readonly id: string;
   readonly number: number;

@@ -20,12 +20,13 @@ export interface RollUpState {
   /** The minute before which hour cells were deleted or never existed. */
   readonly hoursFrom: number;
   /**
-   * Number of commits that added to a rolled-up cell. If no field has changed, the rolled-up counts have not changed.
+   * Number of commits that added to a rolled-up cell. If no field of this state has changed, the rolled-up counts have
+   * not changed.
    */
   readonly late: number;
   /**
-   * Number of commits that added a user to a past day (see `daysOver`). If no field has changed, the users of past days
-   * have not changed.
+   * Number of commits that added a user to a past day (see `daysOver`). If no field of this state has changed, the
+   * users of past days have not changed.
    */
   readonly lateUsers: number;
 }

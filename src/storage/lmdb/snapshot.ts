@@ -27,7 +27,7 @@ export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Readi
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
   lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
   const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // The next read starts another transaction. This transaction ends when it is closed.
+  lmdb.resetReadTxn(); // The next read starts another transaction. The transaction of the snapshot ends when the snapshot is closed.
   return snapshot;
 }
 

@@ -84,12 +84,12 @@ export class StoreHealth {
 }
 
 export interface SlowCommits {
-  /** Commits from this duration on are logged, ms; 0 disables the warning. */
+  /** Minimum duration of a commit that is logged, ms; 0 disables the warning. */
   readonly fromMs: number;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Measures the commits of one store, and warns of slow ones. */
+/** Measures the commits of one store, and warns of slow commits. */
 export class CommitWatch {
   /** Durations of the commits, seconds. */
   readonly times = new Histogram();
@@ -153,7 +153,8 @@ export class ReaderWatch {
     // A process that was killed while it read, such as a backup, has left its reader in the file.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state keeps no pages. A series of short readers must not look like one old reader.
+    // A reader of the latest state does not keep pages from being reused. A series of short readers must not look like
+    // one old reader.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;

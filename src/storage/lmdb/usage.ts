@@ -37,7 +37,7 @@ export function openUsageTables(data: string): UsageTables {
   return usageTablesIn(openLaidOut(data, usageLayout));
 }
 
-/** Opens the tables of usage in an LMDB environment, and creates missing ones. */
+/** Opens the tables of usage in an LMDB environment, and creates missing tables. */
 export function usageTablesIn(lmdb: LmdbEnvironment): UsageTables {
   return { lmdb, ...openTables(lmdb, usageTables) };
 }
@@ -61,9 +61,9 @@ export function openReplicaStore(data: string): ReplicaStore {
 }
 
 /**
- * The tables of the spool. Its usage tables hold the open delta, which has the counts that are in no sealed delta yet.
- * Sealing a delta empties these tables, except for the names of series and the messages of the last minutes. In a
- * spool, `cumulative` has other records. Key: as in `messages`. Value: see `cumulativeRecord`.
+ * The tables of the spool. Its usage tables hold the open delta, which has the counts that are not in a sealed delta
+ * yet. Sealing a delta empties these tables, except for the names of series and the messages of the last minutes. In a
+ * spool, `cumulative` has different records. Key: as in `messages`. Value: see `cumulativeRecord`.
  */
 export interface SpoolStore extends UsageTables {
   /**
@@ -72,8 +72,8 @@ export interface SpoolStore extends UsageTables {
    */
   readonly deltas: Table;
   /**
-   * The changes of the open delta by messages that have an identity. Key: the time (u48, Unix ms, big-endian) and the
-   * identity (16), as in `messages`. Value: see `messageRecord`.
+   * Changes that messages with an identity have made to the open delta. Key: the time (u48, Unix ms, big-endian) and
+   * the identity (16), as in `messages`. Value: see `messageRecord`.
    */
   readonly apart: Table;
   /**
@@ -113,7 +113,7 @@ export interface StreamRecord {
   readonly first: number;
   /** All packets that were admitted until this time are in a delta of the stream. */
   readonly mark: StreamWatermark;
-  /** A closed stream of which this stream ships the remaining data. The closed stream receives no more counts. */
+  /** A closed stream whose remaining data this stream ships. The closed stream receives no more counts. */
   readonly restOf?: string;
   /** `done`: PostgreSQL has the whole stream and expects no more deltas. `aside` (earlier versions): never shipped. */
   readonly state: 'open' | 'aside' | 'done';

@@ -3,7 +3,7 @@ import type { Transaction, Write } from '../../../src/accounts/store/account-sto
 import { currentSpan, inSpan, type Span } from '../../../src/runtime/spans.ts';
 import { type AccountStoreFixture, count, put, read, tables } from './fixture.ts';
 
-/** LMDB's error if a commit finds no space. */
+/** LMDB's error for a commit on a full disk. */
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
@@ -136,7 +136,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
     });
 
-    test('readers see a change when its call resolves, even if they read the record before', async () => {
+    test('readers see a change as soon as its call resolves, even if they had read the record earlier', async () => {
       const { accountStore } = await open();
       for (let round = 0; round < 50; round += 1) {
         const change = accountStore.change((tx) => put(tx, 'loginThrottles', `${round}`, round));
@@ -183,7 +183,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(commits() - before).toBeLessThanOrEqual(2);
     });
 
-    test('the calls of a commit resolve in the order of their changes', async () => {
+    test('the calls of changes that share a commit resolve in the order of the changes', async () => {
       const { accountStore } = await open();
       const completed: number[] = [];
       const changes = Array.from({ length: 50 }, async (_, round) => {

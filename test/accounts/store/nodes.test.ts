@@ -24,7 +24,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
   return { url, one: openNode(url), other: openNode(url) };
 }
 
-/** Changes the responses to statements with one name. */
+/** Changes the responses to all statements that have the given name. */
 function alterResponses(
   name: string,
   change: (result: QueryResult) => QueryResult,
@@ -115,7 +115,7 @@ describe('a change of another node', () => {
 });
 
 describe('a commit whose response is lost', () => {
-  test('a commit whose response is lost counts as made, and is not repeated', async () => {
+  test('a commit whose response is lost is treated as successful, and is not repeated', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -128,7 +128,7 @@ describe('a commit whose response is lost', () => {
     expect(accountStore.version).toBe(8);
   });
 
-  test('a lost commit without an id would be mistaken for a change of another node', async () => {
+  test('a commit without an id whose response is lost would be mistaken for a change of another node', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
@@ -144,7 +144,7 @@ describe('a commit whose response is lost', () => {
     expect(await accountStore.change(spend)).toBe('refused');
   });
 
-  test('a commit with a lost response counts as made even if another connection sees it first', async () => {
+  test('a commit with a lost response is treated as successful even if another connection sees it first', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -173,7 +173,7 @@ async function backUp(postgres: Postgres, url: string): Promise<() => Promise<vo
 
 describe('a PostgreSQL that has reverted to an earlier state', () => {
   test.each(['a read', 'a change'] as const)(
-    '%s detects that PostgreSQL was reverted, and the records are repaired',
+    '%s detects that PostgreSQL was restored to an older state, and the lost records are repaired',
     async (by) => {
       const postgres = await sharedServer();
       const url = await newDatabase(postgres);
@@ -185,7 +185,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
       await accountStore.change((tx) => put(tx, 'numbers', 'kept', 2));
       await accountStore.change((tx) => put(tx, 'loginThrottles', 'lost', 3));
       await restore();
-      // Another node has made a change after the restored state.
+      // Another node makes a change after PostgreSQL was restored to the older state.
       await openNode(url).accountStore.change((tx) => put(tx, 'numbers', 'new', 4));
       if (by === 'a read') await accountStore.current();
       else await accountStore.change((tx) => tx.get('numbers', 'kept'));
@@ -211,7 +211,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     expect(read(accountStore, 'numbers', 'kept')).toBe(1);
   });
 
-  test('only one node repairs a PostgreSQL that lost changes, even if other nodes had applied the changes', async () => {
+  test('only one node repairs PostgreSQL after a loss of changes, even if several nodes had applied the lost changes', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     let repairs = 0;
@@ -255,7 +255,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
 });
 
 describe('a replica', () => {
-  test('a replica notifies listeners once per record, even after several changes', async () => {
+  test('a replica notifies its listeners once for each record, even after several changes to the record', async () => {
     const { one, other } = await twoNodes();
     for (const value of [1, 2, 3]) await one.accountStore.change((tx) => put(tx, 'numbers', 'n', value));
     await one.accountStore.change((tx) => tx.remove('numbers', 'n'));
@@ -274,7 +274,7 @@ describe('a replica', () => {
     expect(accountStore.version).toBe(6);
   });
 
-  test('a replica of another database is left unchanged', async () => {
+  test('a node refuses to use the replica of another database, and leaves it unchanged', async () => {
     const url = await newDatabase(await sharedServer());
     const { accountStore, store, log } = openNode(url, { store: emptyCopy('engine-2') });
     await expect(accountStore.current()).rejects.toMatchObject(away);

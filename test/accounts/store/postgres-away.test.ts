@@ -21,7 +21,7 @@ async function withServer(use: (postgres: Postgres, url: string) => Promise<void
 
 describe('an unreachable PostgreSQL', () => {
   test.each(['killed', 'paused'] as const)(
-    'accounts are refused with 503 while PostgreSQL is %s, and served afterwards',
+    'account requests get status 503 while PostgreSQL is %s, and succeed afterwards',
     async (how) => {
       await withServer(async (postgres, url) => {
         const { accountStore, health } = openNode(url, { deadlineMs: 2000 });
@@ -62,7 +62,7 @@ describe('an unreachable PostgreSQL', () => {
     });
   });
 
-  test('accounts can be managed again only after PostgreSQL is repaired, if it lost changes', async () => {
+  test('a PostgreSQL that lost changes must be repaired before accounts can be managed again', async () => {
     await withServer(async (postgres, url) => {
       const repair = async () => (tx: Transaction) => put(tx, 'numbers', 'repaired', 1);
       const { accountStore } = openNode(url, { deadlineMs: 500, repair });

@@ -64,7 +64,7 @@ export function connect(url: string, name = 'test', deadlineMs = 4000): Connecti
   return connection;
 }
 
-/** A node: its replica, and its account store. */
+/** A node with its replica and its account store. */
 export interface TestNode {
   readonly accountStore: PostgresAccountStore;
   readonly store: AccountTables;

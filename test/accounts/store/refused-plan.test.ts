@@ -6,7 +6,7 @@ import { newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 
-/** Creates a database that rejects records with a bad key. */
+/** Creates a database that rejects records whose key contains `bad`. */
 async function strictPostgres(): Promise<string> {
   const postgres = await sharedServer();
   const url = await newDatabase(postgres);
@@ -16,7 +16,7 @@ async function strictPostgres(): Promise<string> {
 }
 
 describe('a change whose write PostgreSQL rejects', () => {
-  test('a change that PostgreSQL rejects fails alone, and the other changes of its transaction succeed in order', async () => {
+  test('a change that PostgreSQL rejects fails, and the other changes of its transaction succeed in order', async () => {
     const { accountStore, log } = openNode(await strictPostgres());
     const changes = Array.from({ length: 30 }, (_, at) =>
       accountStore.change((tx) => {
@@ -37,7 +37,7 @@ describe('a change whose write PostgreSQL rejects', () => {
     expect(read(accountStore, 'numbers', 'n')).toBe(28);
   });
 
-  test('a change whose commit got no response is not repeated after a rejected change', async () => {
+  test('a change whose commit got no response is not repeated, even if PostgreSQL rejects a later change', async () => {
     const relay = await cuttingRelay(await sharedServer(), await strictPostgres(), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
     await accountStore.change(() => undefined);

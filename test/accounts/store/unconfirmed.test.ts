@@ -10,7 +10,7 @@ const { describe, it } = needing('postgresql');
 
 const pair = opened(primaryAndStandby);
 
-/** The requests that show accounts to a caller. */
+/** Requests to the store that require current accounts. */
 const requests = {
   read: (accountStore: PostgresAccountStore) => accountStore.current(),
   'change that writes nothing': (accountStore: PostgresAccountStore) =>
@@ -59,6 +59,6 @@ describe('a request whose commit is not confirmed by a standby', () => {
     const other = openNode(pair.primary.url(new URL(url).pathname.slice(1)));
     await other.accountStore.change((tx) => tx.remove('numbers', 'token'));
     expect(await collectResults(accountStore)).toEqual(each(refusal));
-    expect(read(accountStore, 'numbers', 'token')).toBe(1); // A response would have accepted the removed token.
+    expect(read(accountStore, 'numbers', 'token')).toBe(1); // Using this record would accept the removed token.
   });
 });

@@ -6,7 +6,7 @@ import { connect, newDatabase, sharedServer } from './postgres-fixture.ts';
 const { describe, it } = needing('postgresql');
 
 describe('a change', () => {
-  it('a change locks the end of the history until its transaction ends', async () => {
+  it('a change locks the head of the history until its transaction ends', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const unlocked = `SELECT log FROM fm_head WHERE log = 'control' FOR UPDATE SKIP LOCKED`;
@@ -17,7 +17,7 @@ describe('a change', () => {
     expect(await postgres.query(unlocked, [], url)).toEqual([{ log: 'control' }]);
   });
 
-  it('a change is written only if the end of the history is still the end on which it was planned', async () => {
+  it('a change is written only if no other change was written since it was planned', async () => {
     const session = connect(await newDatabase(await sharedServer()));
     const { head } = await session.transaction((run) => lockHistory(run, 0));
     const write = (after: typeof head, id: string) => session.query(writeChange(after, id, '[]', []));

@@ -1,6 +1,6 @@
 import type { Attack } from '../forgery.ts';
 
-/** Token headers with another meaning, signed with the real key. */
+/** Token headers with unexpected values, signed with the real key. */
 export const otherHeaders: readonly Attack[] = [
   [
     'key ids with a meaning in other systems',

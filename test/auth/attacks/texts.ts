@@ -3,7 +3,9 @@ import { type Attack, encode, signWith, splitToken } from '../forgery.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Returns other base64url texts that decode to the same bytes: the last character has unused bits. */
+/**
+ * Returns other base64url texts that decode to the same bytes. They differ in the unused bits of the last character.
+ */
 function respellings(part: string): string[] {
   const spare = [0, 0, 4, 2][part.length % 4] ?? 0;
   const last = alphabet.indexOf(part.at(-1) ?? '');
@@ -15,7 +17,7 @@ export const otherTexts: readonly Attack[] = [
   [
     'other spare bits',
     ({ sign: real, claims, header }) => {
-      // At least one of these claims gives a payload with unused bits. The length of the signature is fixed.
+      // At least one of these ids gives a payload with unused bits. The signature length is fixed.
       const token = [claims.jti, `${claims.jti}x`, `${claims.jti}xx`].flatMap((jti) => {
         const [head, payload, signature] = splitToken(real({ ...claims, jti }, header));
         return [

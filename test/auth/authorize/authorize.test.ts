@@ -138,7 +138,7 @@ describe('a refused request of a signed-in browser', () => {
     expect(location?.searchParams.has('state')).toBe(false);
   });
 
-  test('a signed-in browser is redirected to any port of a loopback address, and to the URI of an app', async () => {
+  test('a signed-in browser is redirected to any port of a loopback address, and to the URI scheme of an app', async () => {
     const { target } = fixture;
     const loopback = 'http://127.0.0.1:51234/callback';
     const local = await browser.open(target({ redirect_uri: loopback, scope: 'x' }));

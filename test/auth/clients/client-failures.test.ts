@@ -37,7 +37,7 @@ describe('a client that fails repeatedly', () => {
     expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
   });
 
-  test('every endpoint for clients also throttles a client by the id in its header', async () => {
+  test('every client endpoint also throttles a client whose id is in the Authorization header', async () => {
     const { post, addClient } = await openSessionFixture();
     const { clientId } = (await addClient('User')).apiKey;
     const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;
@@ -66,7 +66,7 @@ describe('a client that fails repeatedly', () => {
 });
 
 describe('ClientFailures', () => {
-  test('throttles every client id at the failing address, and no other address', () => {
+  test('throttles every client id at the address that fails, but not at other addresses', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
     expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');

@@ -46,7 +46,7 @@ test('a token cannot be invalidated while the client exceeds the rate limit', as
   expect(fixture.audited('token.invalidated')).toHaveLength(1);
 });
 
-test('a public client is counted per network, because anyone can send its id', () => {
+test('requests of a public client are counted per network, because anyone can send its id', () => {
   const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<typeof rateKey>[0];
   const keys = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'].map((at) =>
     rateKey(client, { remoteAddress: at }),

@@ -42,7 +42,7 @@ describe('authenticateClient', () => {
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
   });
 
-  test('refuses every client that fails to authenticate with the same error, whatever id it sends', async () => {
+  test('returns the same error for every failed client authentication, regardless of the client id', async () => {
     const { directory, key, app, server } = await openClients();
     const ids = [key.apiKey.clientId, server.client.clientId, app.clientId, 'flagmeter-cli', 'unknown', '__proto__'];
     const refusals = ids.map((id) => {
@@ -86,7 +86,7 @@ describe('matchesRedirect', () => {
 describe('teamsThrough', () => {
   const user = { teams: ['team_1', 'team_2'], primaryTeam: 'team_1' };
 
-  test("returns all teams of the user for a built-in client, and one team for that team's client", async () => {
+  test('returns all teams of the user for a built-in client, and only the team of the client for another client', async () => {
     const { directory, app } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'flagmeter-cli'))).toEqual(user);
     const own = { ...user, teams: ['team_2', String(app.teamId)] };

@@ -84,7 +84,7 @@ test('a device gets tokens once, for the user who enters the code and agrees', a
   expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
 });
 
-test('a signed-in browser first shows the confirmation of a device, even for a code typed in another form', async () => {
+test('a signed-in browser first confirms the device, even if the code has no hyphen and is in lower case', async () => {
   const { browser } = await decide(await begin(), 'continue');
   const codes = await begin();
   await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);
@@ -100,7 +100,7 @@ describe('a device that gets no tokens', () => {
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('a device gets access_denied if the user signed out before the poll', async () => {
+  test('a device gets access_denied if the user signed out before the device polled', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'continue');
     await browser.open('/connect/endsession');
@@ -164,7 +164,7 @@ describe('the page for device codes', () => {
     expect(page.html).toContain('name="user_code"');
   });
 
-  test('the device page makes a network wait after twenty wrong codes, even with a correct code', async () => {
+  test('the device page throttles a network after twenty wrong codes, even if the next code is correct', async () => {
     const browser = newBrowser();
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)

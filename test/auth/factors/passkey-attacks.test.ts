@@ -29,7 +29,7 @@ const readCode = ({ location }: Page) => location?.searchParams.get('code');
 const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 const handle = (text: string | Buffer) => Buffer.from(text).toString('base64url');
 
-/** Changes of a response that a device, a page or the network can make, for sign-in and registration. */
+/** Forgeries of a passkey response by a device, a page or the network, for sign-in and registration. */
 const forgeries: [string, ResponseChanges][] = [
   ['the origin of a subdomain', { origin: 'https://evil.auth.example' }],
   ['the origin of the parent domain', { origin: 'https://example' }],
@@ -136,7 +136,7 @@ describe('the page for adding a passkey', () => {
     expect(await fixture.list()).toHaveLength(before);
   });
 
-  test('rejects a passkey challenge with which another passkey was added', async () => {
+  test('rejects a passkey challenge that was already used to add another passkey', async () => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     const add = () => browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
@@ -218,7 +218,7 @@ function certificatesThatName(revoked: string): Buffer[] {
 }
 
 describe('the page of the second factor after the password', () => {
-  /** Opens a browser in which a user with a passkey has typed the password, while a second factor is demanded. */
+  /** Opens a browser in which a user with a passkey has typed the password. The policy demands a second factor. */
   async function halfway() {
     await demand('optional');
     const device = await fixture.added();
@@ -247,7 +247,7 @@ describe('the page of the second factor after the password', () => {
     expect(silent.location?.searchParams.get('error')).toMatch(/^(login|interaction)_required$/);
   });
 
-  test('rejects a new passkey after the password of a user who already has a passkey', async () => {
+  test('does not let a user with a passkey add another passkey after entering only the password', async () => {
     const { browser, asked } = await halfway();
     const { challenge } = readOptions(asked);
     const created = fixture.newDevice().create({ challenge, rp: { id: 'auth.example' } });

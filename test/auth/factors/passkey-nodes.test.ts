@@ -46,7 +46,7 @@ async function enter(node: SessionFixture, assertion: ReturnType<typeof signChal
   return acceptPasskey(getSettings(node), { assertion, address, browser }, () => ({ outcome: 'accepted' }));
 }
 
-test('a passkey challenge of one node is accepted at another node, but only once by all nodes together', async () => {
+test('a passkey challenge of one node is accepted at another node, but only once across all nodes', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

@@ -42,7 +42,7 @@ describe('a policy that demands a second factor', () => {
     expect(await lastFactors()).toEqual(['password', 'passkey']);
   });
 
-  test('only one of two browsers that know the password can add the first passkey', async () => {
+  test('only one of two browsers in which the password was entered can add the first passkey', async () => {
     await demand('all');
     const { email, password } = fixture.outsider;
     const adding = async () => {
@@ -57,7 +57,7 @@ describe('a policy that demands a second factor', () => {
     expect(pages.filter((page) => readCode(page) != null)).toHaveLength(1);
   });
 
-  test('a passkey of another user, or for another browser, is refused after the password', async () => {
+  test('a passkey of another user, or a response for another browser, is refused as the second factor', async () => {
     await demand('optional');
     const stranger = fixture.newDevice();
     await fixture.add(stranger, {}, fixture.outsider);
@@ -119,7 +119,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(codes)).toBe('Save your recovery codes');
   });
 
-  test('a user with an authenticator app cannot add a passkey with the password alone', async () => {
+  test('a user with an authenticator app cannot add a passkey with only the password', async () => {
     await demand('optional');
     const browser = fixture.newBrowser();
     const asked = await fixture.openToAdd(browser, { ...fixture.newcomer, password });
@@ -130,7 +130,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(refused)).toBe('Sign in');
   });
 
-  test('a user can add a passkey after the code of the app, and later use either factor after the password', async () => {
+  test('a user can add a passkey after entering the code of the app, and then sign in with either second factor', async () => {
     fixture.clock.advance(30_000);
     const browser = fixture.newBrowser();
     await fixture.openToAdd(browser, { ...fixture.newcomer, password });

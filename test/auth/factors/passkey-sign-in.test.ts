@@ -46,7 +46,7 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ action: 'sign-in.failed', factors: ['passkey'] });
   });
 
-  test('a passkey response with a wrong signature or of an unknown device is refused', async () => {
+  test('a passkey response is refused if its signature is wrong or its device is unknown', async () => {
     const device = await fixture.added();
     const other = new Authenticator(origin, { id: device.id });
     expect((await fixture.enter(other)).error).toBe(unknown);

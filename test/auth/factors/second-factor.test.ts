@@ -72,7 +72,7 @@ describe('a user without a required second factor', () => {
     expect(readCode(await browser.open(fixture.target()))).toBeDefined();
   });
 
-  it('a sign-in continues after the recovery codes, even if the client has demanded a new sign-in', async () => {
+  it('a sign-in with prompt=login continues after the user has seen the recovery codes', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -100,7 +100,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('a user must enter the password again if the set-up of an app takes ten minutes', async () => {
+  it('a user must enter the password again if the set-up of an authenticator app takes ten minutes', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -175,7 +175,7 @@ describe('a user with an authenticator app', () => {
 });
 
 describe('wrong codes', () => {
-  it('an attacker must wait after wrong codes, but the password and a known browser are not blocked', async () => {
+  it('wrong codes throttle the codes of an attacker, but not the password step or a known browser', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const known = fixture.newBrowser();
@@ -219,7 +219,7 @@ test('the audit log contains the factors of each step of a sign-in', async () =>
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
-test('a sign-in with the name of a throttle as the e-mail address does not throttle the codes of a user', async () => {
+test('a failed sign-in whose e-mail address equals the name of a throttle does not throttle the codes of a user', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

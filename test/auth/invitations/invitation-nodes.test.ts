@@ -39,7 +39,7 @@ async function use(node: SessionFixture, token: string): Promise<string> {
   return (await acceptInvitation({ ...node.settings, passwords }, typed)).outcome;
 }
 
-test('a reset link of one node is accepted at another node, but only once by all nodes together', async () => {
+test('a reset link of one node is accepted at another node, but only once across all nodes', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

@@ -139,7 +139,7 @@ describe('the page of a link', () => {
     expect((await accept(browser, secret)).status).toBe(303);
   });
 
-  test('guesses of invitation links are throttled for one address, and no other address', async () => {
+  test('guesses of invitation links throttle the address of the sender, but no other address', async () => {
     const { secret } = await invite();
     const browser = await openPage('127.0.0.77');
     let status = 403;

@@ -46,7 +46,7 @@ async function failOn(
   throw new Error('nothing ended it');
 }
 
-/** Makes failing attempts until a wait, `times` times. Returns the waits in seconds. */
+/** Makes failing attempts until `times` attempts had to wait. Returns the waits in seconds. */
 async function measureWaits(
   fixture: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -133,7 +133,7 @@ describe('a successful attempt', () => {
     expect((await failOn(fixture, next)).count).toBe(50);
   });
 
-  test('a successful attempt exempts the browser from the failures of other browsers', async () => {
+  test('a successful attempt exempts the browser from the waits that failures of other browsers cause', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -214,7 +214,7 @@ describe('the sign-in page', () => {
     await fixture.service.stop();
   });
 
-  test('concurrent sign-in attempts have no advantage, whether or not the account exists', async () => {
+  test('concurrent sign-in attempts cannot exceed the limit of failures, whether or not the account exists', async () => {
     const fixture = await openSignIn();
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const browsers = Array.from({ length: 20 }, () => fixture.newBrowser());

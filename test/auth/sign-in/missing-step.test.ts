@@ -31,7 +31,7 @@ const table: readonly [situation: Situation, factors: readonly Factor[], missing
   [{ totp: true }, ['passkey'], undefined],
   [{ temporaryPassword: true }, ['password'], 'new-password'],
   [{ temporaryPassword: true }, ['passkey'], undefined],
-  // A password alone must not replace the password of a user with a second factor.
+  // The password without the second factor must not be enough to choose another password.
   [{ temporaryPassword: true, totp: true }, ['password'], 'second-factor'],
   [{ temporaryPassword: true, totp: true }, ['password', 'totp'], 'new-password'],
   [{ temporaryPassword: true, policy: 'all' }, ['password'], 'new-password'],

@@ -14,7 +14,7 @@ import { encode } from '../test-browser.ts';
 
 const person = { email: 'ada@example.com', password: 'the analytical engine' };
 
-/** Opens the endpoint with a store and a pool that tests can make fail, and a browser that has opened the page. */
+/** Opens the endpoint with a store and a pool whose failures the test controls. A browser has opened the page. */
 async function openEndpoint() {
   const { settings, store, directory, team, health } = await openAuthFixture();
   const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));

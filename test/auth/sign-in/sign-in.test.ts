@@ -56,7 +56,7 @@ describe('a user who knows the password', () => {
     readCode(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
-  test('a browser gets a new id at the sign-in, and keeps its permanent id', async () => {
+  test('a sign-in replaces the first id in the cookie of a browser, and keeps the permanent id', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const [before, mark] = browser.cookie?.split('.') ?? [];
@@ -206,7 +206,7 @@ describe('a browser with a signed-in user', () => {
     expect((await browser.submit({ action: 'continue' })).html).toContain('type="password"');
   });
 
-  test('a user stays signed in for twelve hours after each use', async () => {
+  test('a user stays signed in for twelve hours after the last authorization request', async () => {
     const browser = await signedIn();
     for (let use = 0; use < 3; use++) {
       fixture.clock.advance(day / 2 - 1);
@@ -228,7 +228,7 @@ describe('a browser with a signed-in user', () => {
 });
 
 describe('a restarted service', () => {
-  test('a restarted service keeps users signed in, and has the earlier sign-ins in the audit log', async () => {
+  test('a restarted service keeps users signed in, and its audit log still contains the earlier sign-ins', async () => {
     const before = await openSignIn();
     const browser = before.newBrowser('127.0.0.9');
     await before.signIn(browser, {}, { ...before.admin, password: 'wrong' });

@@ -2,7 +2,7 @@
 export class CookieBrowser {
   readonly #cookies = new Map<string, string>();
 
-  /** Copies the cookies of another browser whose names contain `part`. */
+  /** Copies the cookies whose names contain `part` from another browser. */
   steal(part: string, from: CookieBrowser): void {
     for (const [key, value] of from.#cookies) if (key.includes(part)) this.#cookies.set(key, value);
   }

@@ -115,7 +115,7 @@ test('an invitation offers the users of a domain only the provider of the domain
   await sso.call('PATCH', '/sign-in-policy', 200, { domains: [] });
 });
 
-test('a reset link that is used to link an account ends the password and the sign-ins of the user', async () => {
+test('linking an account through a reset link disables the password and ends the sign-ins of the user', async () => {
   await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'everyone' });
   const { id, link } = await invite();
   const password = 'the first compiler';

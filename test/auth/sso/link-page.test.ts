@@ -55,7 +55,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses to link an account if its user is no longer signed in, or if it belongs to another user', async () => {
+  it('refuses to link an account if the signed-in user has changed, or the account belongs to another user', async () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.outsider, action: 'sign-in' });
@@ -66,7 +66,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses to link an account if the sign-in became older than 15 minutes in the meantime', async () => {
+  it('refuses to link an account if the sign-in is older than 15 minutes at the return from the provider', async () => {
     sso.provider.behaviour.claims = { sub: 'late', email: 'late@example.com' };
     const browser = new CookieBrowser();
     await post(browser, { ...sso.admin, action: 'sign-in' });
@@ -79,7 +79,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses to link an account if the same user has signed in again in the meantime', async () => {
+  it('refuses to link an account if the user signs in again before the return from the provider', async () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.admin, action: 'sign-in' });
@@ -87,7 +87,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('a sign-in keeps its time after an account is linked', async () => {
+  it('linking an account does not change the time of the sign-in', async () => {
     sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
     const browser = new CookieBrowser();
     await post(browser, { ...sso.admin, action: 'sign-in' });

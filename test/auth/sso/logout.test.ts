@@ -46,7 +46,7 @@ async function logOut(claims: object, typ = 'logout+jwt', key = sso.provider.key
 }
 
 describe('a back-channel logout', () => {
-  test('a back-channel logout ends the sessions that came from a session at the provider', async () => {
+  test('a back-channel logout of a provider session ends the sign-ins and tokens that began with this session', async () => {
     const one = await session({ sid: 'one' });
     const two = await session({ sid: 'two' });
     expect(await logOut({ sid: 'one' })).toBe(200);

@@ -14,7 +14,7 @@ async function submit(browser: CookieBrowser, html: string, fields: Readonly<Rec
   return browser.send(`${sso.url}${sso.target()}`, { method: 'POST', body });
 }
 
-test('a logout of the provider ends a sign-in that a second factor has completed', async () => {
+test('a logout at the provider also ends a sign-in that was completed with a second factor', async () => {
   await sso.call('PATCH', '/sign-in-policy', 200, { secondFactor: 'all' });
   const entered = await sso.enter();
   const { browser } = entered;
@@ -33,7 +33,7 @@ test('a logout of the provider ends a sign-in that a second factor has completed
   expect(silent.headers.get('location')).toContain('login_required');
 });
 
-test('a second factor does not make an old sign-in at the provider recent', async () => {
+test('a sign-in with an old sign-in at the provider is not recent, even after a second factor', async () => {
   await sso.configure({ defaultRole: 'Admin' });
   sso.provider.behaviour.claims = { sub: 'grace', email: 'grace@corp.example' };
   const entered = await sso.enter();

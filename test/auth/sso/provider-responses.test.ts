@@ -8,7 +8,10 @@ import { openSso } from './sso-fixture.ts';
 const sso = opened(openSso);
 afterEach(() => sso.provider.reset());
 
-/** Signs in at a provider with this behaviour. @returns the code of the reason, or `signed in` */
+/**
+ * Signs in at a provider with this behaviour.
+ * @returns the code of the refusal reason, or `signed in`
+ */
 async function reasonWhen(behaviour: Partial<Behaviour>): Promise<string | undefined> {
   Object.assign(sso.provider.behaviour, behaviour);
   const { code, reason } = await sso.enter();
@@ -64,7 +67,7 @@ describe('a valid ID token', () => {
     expect(await reasonWhen({ claims: { iat: seconds() + 50, exp: seconds() + 300 } })).toBe('signed in');
   });
 
-  test('a new key of a provider is accepted when the keys may be read again', async () => {
+  test('a new key of a provider is accepted ten seconds after the keys were last read', async () => {
     const second = await newKey('second');
     const rotated: Partial<Behaviour> = {
       keys: [second],
@@ -118,14 +121,14 @@ describe("a provider's response", () => {
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('a response of a provider is refused a second time', async () => {
+  test('a response of a provider is accepted only once', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     expect((await sso.finish(browser, callback)).code).not.toBeNull();
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('a code of a provider that was used before is refused', async () => {
+  test('a response of a provider is refused if its code was used in another sign-in', async () => {
     const first = new CookieBrowser();
     const second = new CookieBrowser();
     const used = await sso.begin(first);

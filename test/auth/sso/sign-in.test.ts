@@ -41,7 +41,10 @@ describe('a sign-in with a provider', () => {
 
 const secondsAgo = (age: number) => Math.floor(sso.clock.now() / 1000) - age;
 
-/** Creates an API key with a code for the client, which requires a recent sign-in. @returns the status */
+/**
+ * Exchanges a code and creates an API key, which requires a recent sign-in.
+ * @returns the status
+ */
 async function makeKey(code: string | null): Promise<number> {
   const client = { client_id: sso.clientId, redirect_uri: redirectUris.web, code_verifier: verifier };
   const form = new URLSearchParams({ grant_type: 'authorization_code', code: code ?? '', ...client });
@@ -93,7 +96,7 @@ describe('a sign-in with a maximum age', () => {
   test.each([
     ['authorize', (): string => sso.target({ max_age: '900' }).split('?')[1]!],
     ['authenticator', (): string => ''],
-  ] as const)('a sign-in without a sign-in time of the provider is refused for the page %s', async (page, query) => {
+  ] as const)('a sign-in is refused for the page %s if the provider omits the sign-in time', async (page, query) => {
     sso.provider.behaviour.claims = { auth_time: null };
     const browser = new CookieBrowser();
     const parameters = new URLSearchParams({ page, query: query() });

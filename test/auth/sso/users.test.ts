@@ -10,7 +10,10 @@ beforeAll(async () => {
 });
 afterEach(() => sso.provider.reset());
 
-/** Signs in with these claims. @returns the code of the reason, or `signed in` */
+/**
+ * Signs in with these claims.
+ * @returns the code of the refusal reason, or `signed in`
+ */
 async function enterWith(claims: Behaviour['claims'], settings: object = {}, userInfo: Behaviour['userInfo'] = {}) {
   const usual = { linkByEmail: false, createUsers: true, defaultTeam: sso.teamId, claimRules: [] };
   await sso.configure({ ...usual, ...settings });
@@ -51,7 +54,7 @@ describe('a first sign-in', () => {
     expect(await enterWith({ sub: 'mallory', email: null }, {}, userInfo)).toBe('claims_invalid');
   });
 
-  test('an e-mail address is not combined with the confirmation from another source', async () => {
+  test('the claim email_verified of the ID token does not verify an e-mail address from the UserInfo endpoint', async () => {
     const userInfo = { email: 'admin@corp.example', email_verified: false };
     expect(await enterWith({ sub: 'mallory', email: null, email_verified: true }, {}, userInfo)).toBe(
       'email_unverified',
@@ -72,7 +75,7 @@ describe('a first sign-in', () => {
     expect(await findUser('nobody@corp.example')).toBeUndefined();
   });
 
-  test('a user is named after the e-mail address if the name is a list or changes the direction of text', async () => {
+  test('a user is named after the e-mail address if the name is an array or changes the text direction', async () => {
     for (const [sub, name] of [
       ['n1', ['Ada', 'Eve']],
       ['n2', 'A\u202eda'],
@@ -107,7 +110,7 @@ describe('a first sign-in', () => {
 describe('the address of an existing user', () => {
   const { email } = { email: 'ADA@example.COM' };
 
-  test('the address of an existing user is linked only if the provider allows it', async () => {
+  test('an account with the address of an existing user is linked only if the provider setting allows it', async () => {
     expect(await enterWith({ sub: 'a1', email })).toBe('email_taken');
   });
 
@@ -116,7 +119,7 @@ describe('the address of an existing user', () => {
       expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe('email_unverified');
   });
 
-  test('the address of a user is linked to only one account of a provider, ignoring case', async () => {
+  test('only one account of a provider is linked to a user by e-mail address, ignoring case', async () => {
     const linking = { linkByEmail: true };
     expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
     expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');

@@ -10,7 +10,7 @@ export interface Issuer {
   readonly requests: string[];
   /** Replaces the signing key. */
   rotate(kid: string): void;
-  /** Responses by path, in place of the correct responses: a status, or JSON. */
+  /** Responses by path that replace the correct responses. Each is a status or a JSON value. */
   readonly responses: Map<string, number | object>;
   /** @param header members that replace the usual members @param key signs the token */
   sign(claims: JWTPayload, header?: object, key?: KeyObject | Uint8Array): Promise<string>;
@@ -51,7 +51,7 @@ export async function openIssuer(): Promise<Issuer> {
 
 const keys = new Map<string, ReturnType<typeof newKey>>();
 
-/** Returns a key pair, always the same for a kid, because generating RSA keys takes long. */
+/** Returns the same key pair for every call with a `kid`, because generating RSA keys takes long. */
 export function getKey(kid: string): ReturnType<typeof newKey> {
   const key = keys.get(kid) ?? newKey(kid);
   keys.set(kid, key);

@@ -71,7 +71,7 @@ describe('a token of another store', () => {
     });
   });
 
-  test('an expired or malformed token, or a token signed by a known key, is rejected without a description', async () => {
+  test('an expired, malformed or forged token is rejected without a description', async () => {
     const { settings, subject, check, clock, token } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const other = await issueAccessToken({ ...settings, keys }, subject);
@@ -94,7 +94,7 @@ describe('a valid token', () => {
     }
   });
 
-  test('a token is accepted until the second it expires', async () => {
+  test('a token is accepted until the second in which it expires', async () => {
     const { check, token, clock } = await openBearerFixture();
     clock.advance(3_599_000);
     await check(`Bearer ${token}`);

@@ -64,7 +64,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)).toMatchObject({ team: [team.id], primaryTeam: team.id });
   });
 
-  test('each refresh token is valid for 30 idle days, until 90 days after the sign-in', async () => {
+  test('a refresh token expires after 30 days without use, and at the latest 90 days after the sign-in', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     let { refresh_token: token } = await tokens();
     for (let days = 0; days < 87; days += 29) {
@@ -111,7 +111,7 @@ describe('a reused refresh token', () => {
     expect(await third.refresh(current.refresh_token)).toMatchObject(refused);
   });
 
-  test('a refresh token with the session id and another secret also ends the session', async () => {
+  test('a refresh token with the right session id but a wrong secret also ends the session', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const { refresh_token: text, access_token } = await tokens();
     expect(await refresh(`${text.slice(0, -43)}${'A'.repeat(43)}`)).toMatchObject(refused);

@@ -24,7 +24,7 @@ async function fetchIdToken(page: Page): Promise<string> {
   return ((await response.json()) as { id_token: string }).id_token;
 }
 
-test('a request with an ID token hint requires a sign-in of the user of the hint', async () => {
+test('a request with an ID token hint requires a sign-in by the user in the hint', async () => {
   const browser = fixture.newBrowser();
   const id_token_hint = await fetchIdToken(await fixture.signIn(browser));
   readCode(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));

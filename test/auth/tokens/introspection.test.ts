@@ -16,7 +16,7 @@ async function createKey({ addClient }: SessionFixture, teamId?: string): Promis
 }
 
 describe('a valid access token', () => {
-  test('the client of an access token gets the claims of the token', async () => {
+  test('introspection returns the claims of an access token to the client of the token', async () => {
     const fixture = await openSessionFixture();
     const { user, shop } = fixture;
     const { access_token } = await fixture.tokens();
@@ -38,14 +38,14 @@ describe('a valid access token', () => {
     });
   });
 
-  test('an API key of a team of the user gets the claims of an access token', async () => {
+  test('introspection returns the claims of an access token to an API key of a team of the user', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const response = await introspect(fixture, access_token, await createKey(fixture));
     expect(response.json).toMatchObject({ active: true, sub: fixture.user.id });
   });
 
-  test('an API key and a client of another team get the response that the token is inactive', async () => {
+  test('introspection reports to an API key and a client of another team that the token is inactive', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const { id } = await createTeam(fixture.directory, 'Other');

@@ -68,7 +68,7 @@ describe('POST /connect/revocation', () => {
 });
 
 test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-  'the revocation of the unknown token %s gets the same response as of a valid token',
+  'the revocation of the unknown token %s gets the same response as the revocation of a valid token',
   async (token) => {
     expect(await revoke(await openSessionFixture(), token)).toMatchObject(done);
   },

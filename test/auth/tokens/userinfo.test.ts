@@ -56,7 +56,7 @@ describe('the userinfo endpoint', () => {
     expect((await askWith(token)).json).toMatchObject({ email: 'new@example.com' });
   });
 
-  test('a client of a team does not see the other teams of the user', async () => {
+  test('the userinfo endpoint returns only the team of the client, not the other teams of the user', async () => {
     const { askWith, issue, user, directory, team } = await openUserinfo();
     const other = await createTeam(directory, 'Other');
     const teams = [other.id, team.id];

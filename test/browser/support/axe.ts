@@ -27,7 +27,10 @@ export async function schemeFaults(page: Page): Promise<string[]> {
   return faults;
 }
 
-/** Loads axe-core with the debugger, which ignores the Content-Security-Policy, in half the time of `page.evaluate`. */
+/**
+ * Loads axe-core through the debugger, which ignores the Content-Security-Policy and is twice as fast as
+ * `page.evaluate`.
+ */
 async function load(page: Page): Promise<void> {
   const session = sessions.get(page) ?? page.context().newCDPSession(page);
   sessions.set(page, session);

@@ -63,7 +63,9 @@ interface SignedInData {
 let signedInData: Promise<SignedInData> | undefined;
 let preparedAt = 0;
 
-/** Maximum age of a shared sign-in. Dangerous changes need one within 15 minutes; no file takes ten minutes. */
+/**
+ * Maximum age of a shared sign-in. Dangerous changes need a sign-in within 15 minutes, and no file takes ten minutes.
+ */
 const oldestSignInMs = 5 * 60_000;
 
 /** Returns data that the files of a worker copy, because hashing and signing in take a second of CPU time. */
@@ -101,7 +103,7 @@ function movedTo({ cookies, origins }: StorageState, origin: string): StorageSta
 /**
  * Starts a service on fresh data, and connects to Chromium. Close it in `afterAll`, and call `cleanUp`.
  * @param fill fills the data before the service starts
- * @param ofPostgres the first credentials, if the arguments contain the URL of a PostgreSQL
+ * @param ofPostgres the first credentials, if the arguments contain the URL of a PostgreSQL database
  */
 export async function openConsole(
   args: readonly string[] = [],
@@ -206,7 +208,7 @@ function watch(context: BrowserContext, complaints: string[], expected?: RegExp)
     console.error('CSP: ' + event.effectiveDirective + ' ' + event.blockedURI + ' ' + event.sample))`);
 }
 
-/** An application with a key with which tests send. */
+/** An application, and a key with which tests send packets. */
 export interface Sender {
   readonly application: string;
   readonly key: string;
@@ -223,7 +225,7 @@ export interface ReportMore extends Readonly<Record<string, unknown>> {
 
 export type Counts = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
 
-/** Creates an application with a Frontend key. Sends through the real routes. */
+/** Creates an application with a Frontend key. The sender uses the real routes. */
 export async function openSender(
   { service, credentials }: Console,
   name = 'Shop',

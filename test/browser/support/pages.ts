@@ -43,7 +43,10 @@ export interface ReceivedRequest {
 export interface FlakyHost {
   readonly url: string;
   readonly received: readonly ReceivedRequest[];
-  /** Sets the statuses of the next responses; then 202. With 0, the connection is closed without a response. */
+  /**
+   * Sets the statuses of the next responses. Later responses have status 202. Status 0 closes the connection without a
+   * response.
+   */
   respondWith(...statuses: readonly number[]): void;
   /** Headers of all responses. */
   headers: Readonly<Record<string, string>>;

@@ -14,7 +14,9 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the browser that the test files of a project share. One browser for each file took a third of their time. */
+/**
+ * Starts the browser that the test files of a project share. Starting a browser for each file took a third of the time.
+ */
 export default async function startChromium(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!existsSync(chromiumOptions.executablePath)) return undefined;
   const server = await chromium.launchServer(chromiumOptions);

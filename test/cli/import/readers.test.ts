@@ -251,7 +251,7 @@ describe('the readers of Unleash tables', () => {
     ]);
   });
 
-  it('the Unleash reader accepts a column date in tables with one row a day', () => {
+  it('the Unleash reader accepts a column named date in tables with one row per day', () => {
     const reader = unleashReader('d.csv', metrics.replace('timestamp', 'date'), new VariantChecks());
     expect(readRows(reader, 'checkout,web,production,2026-01-31,5,0')).toEqual([
       ['production', noon - 43_200, 'checkout', 'enabled', 5, 0, 0],

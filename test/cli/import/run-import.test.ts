@@ -7,7 +7,7 @@ import { file, header, importing } from './importing.ts';
 const { admin, api, run, exported } = importing();
 
 describe('flagmeter import', () => {
-  it('import counts each row at its own time, in buckets as long as the retention allows', async () => {
+  it('import counts each row at its own time, in minute, hour or day buckets according to the retention', async () => {
     const { summary, failure } = await run(
       file(
         `\ufeff${header}`,
@@ -177,7 +177,7 @@ describe('flagmeter import', () => {
   });
 });
 
-it('import reads both tables of Unleash together', async () => {
+it('import reads the metrics table and the variants table of Unleash in one run', async () => {
   const key = 'checkout,web,production,2025-12-31 12:00:00+00';
   const metrics = file(
     'feature_name,app_name,environment,timestamp,yes,no',

@@ -77,7 +77,7 @@ test('a CODEOWNERS pattern matches as in .gitignore, except that a final star do
   );
 });
 
-test('the last CODEOWNERS rule that matches decides, whatever the rules before it', () => {
+test('the last matching CODEOWNERS rule decides the owners, regardless of the rules before it', () => {
   fc.assert(
     fc.property(fc.array(pattern, { maxLength: 6 }), path, (patterns, file) => {
       const lines = patterns.map((each, at) => `${each} @owner${at}`);
@@ -87,7 +87,7 @@ test('the last CODEOWNERS rule that matches decides, whatever the rules before i
   );
 });
 
-test('CodeOwners reads any text, and returns at most eight short owners', () => {
+test('CodeOwners reads any text, and returns at most eight owners of limited length', () => {
   const line = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'[]*!\\/ @#a^\t') }));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 20 }), path, (lines, file) => {

@@ -36,7 +36,7 @@ async function run(...argv: string[]): Promise<{ out: string; err: string }> {
 }
 
 describe('features scan', () => {
-  it('features scan shows differences with their places and with similar names', async () => {
+  it('features scan lists differences between code and usage, with places in the code and similar names', async () => {
     const { out, err } = await run();
     expect(
       out.split('\n').map((line) =>

@@ -114,7 +114,7 @@ test.each<[string, (path: string) => void]>([
   expect(read(join(directory, 'src')).counts).toMatchObject({ ignoreFiles: 1 });
 });
 
-test('sourceFiles applies the same checks to an ignore file above the scanned directory', () => {
+test('sourceFiles does not apply a linked ignore file above the scanned directory, and counts it', () => {
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });

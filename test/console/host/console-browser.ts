@@ -21,7 +21,7 @@ export class ConsoleBrowser {
     this.#http = http;
   }
 
-  /** Sends a request to an address. The host name of the address is ignored, because the service has all hosts. */
+  /** Sends a request to the service. The host name of the address is ignored, because the service serves all hosts. */
   async go(target: string | URL, sent: RequestContent = {}, method = 'GET'): Promise<Response> {
     const { pathname, search } = new URL(target, 'http://any');
     const cookie = Array.from(this.cookies, (pair) => pair.join('=')).join('; ');
@@ -47,7 +47,7 @@ export class ConsoleBrowser {
   async begin(query: Parameters = {}): Promise<URL> {
     const location = readLocation(await this.go(`/console/sign-in?${encode(query)}`));
     if (!location.pathname.endsWith('/console/sign-in')) return location;
-    // The base URL can have another host name, for which a proxy would forward requests to the service.
+    // The base URL can have another host name. A proxy would forward requests for it to the service.
     return readLocation(await this.go(`/console/sign-in${location.search}`));
   }
 
@@ -89,7 +89,7 @@ export class ConsoleBrowser {
     return [...this.cookies].find(([name]) => name.includes('flagmeter-console'));
   }
 
-  /** The names of the cookies of sign-in attempts. */
+  /** Names of the cookies that belong to sign-in attempts. */
   get attempts(): readonly string[] {
     return [...this.cookies.keys()].filter((name) => name.includes('flagmeter-sign-in'));
   }

@@ -76,7 +76,7 @@ describe('the document', () => {
     });
   });
 
-  test('the document of the console contains the URLs of the hosts, which cannot end their script element', async () => {
+  test('the console document contains the host URLs as JSON that cannot close its script element', async () => {
     const page = await (await get('/')).text();
     const [, text = ''] = /<script type="application\/json" id="settings">([^<]*)<\/script>/.exec(page) ?? [];
     const url = `http://${service.http}`;
@@ -99,7 +99,7 @@ describe('a file', () => {
     expect(await response.text()).toContain(':focus-visible');
   });
 
-  test('a file name of another version is not found', async () => {
+  test('a request for a script file of another version gets status 404', async () => {
     expect((await get('/console/files/main-000000000000.js')).status).toBe(404);
   });
 });

@@ -7,7 +7,7 @@ import { expiry, hourMs, listSignIns, openConsole, readUserId } from './console-
 const fixture = opened(openConsole);
 
 describe('signing out', () => {
-  test('signing out ends the session in all tabs, and the sign-in at the auth host', async () => {
+  test('signing out ends the session in all tabs, and also ends the sign-in at the auth host', async () => {
     const browser = await fixture.signedIn();
     const other = new Map(browser.cookies);
     const response = await browser.ask('DELETE', '/console/session');
@@ -31,7 +31,7 @@ describe('signing out', () => {
     expect(await elsewhere.status()).toBe(200);
   });
 
-  test('signing out succeeds twice, but is refused from another page', async () => {
+  test('a second sign-out succeeds too, but a sign-out request from another page is refused', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 2; times += 1)
       expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
@@ -72,7 +72,7 @@ describe('the session', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('a session ends twelve hours after its last use, which is recorded every five minutes', async () => {
+  test('a session ends twelve hours after its last use, which is stored with a precision of five minutes', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 3; times += 1) {
       fixture.clock.advance(11.9 * hourMs);

@@ -68,7 +68,7 @@ describe('the cookie', () => {
     expect(await response.json()).toMatchObject({ id: credentials.clientId });
   });
 
-  test('a session cookie that is sent twice is refused, because another site might have planted one of them', async () => {
+  test('a request with two session cookies is refused, because another site might have planted one of them', async () => {
     const browser = await fixture.signedIn();
     const outsider = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
@@ -119,7 +119,7 @@ describe('the cookie', () => {
 });
 
 describe('requests of other pages', () => {
-  test('a form that another page posts is refused, whatever its content type', async () => {
+  test('a form post from another page is refused with any content type', async () => {
     const browser = await fixture.signedIn();
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
@@ -129,7 +129,7 @@ describe('requests of other pages', () => {
   });
 
   test.each(['https://evil.example', 'http://127.0.0.1:1', 'null', 'own'])(
-    'a preflight from %s allows neither the header of the console nor cookies',
+    'a preflight from %s allows neither the console request header nor cookies',
     async (from) => {
       const origin = from === 'own' ? `http://${fixture.service.http}` : from;
       for (const path of ['/api/v2/users/me', '/console/session', '/console/sign-in']) {
@@ -177,15 +177,18 @@ describe('the kinds of sessions are separate', () => {
     expect((await browser.go(callback)).status).toBe(303);
   });
 
-  test.each(['flagmeter-console', 'flagmeter-cli'])('a session cookie refreshes no token of %s', async (client_id) => {
-    const browser = await fixture.signedIn();
-    const [, value] = browser.session!;
-    for (const refresh_token of [value, `fm_refresh_${value}`]) {
-      const response = await post({ grant_type: 'refresh_token', client_id, refresh_token });
-      expect(response.status).toBe(400);
-    }
-    expect(await browser.status()).toBe(200);
-  });
+  test.each(['flagmeter-console', 'flagmeter-cli'])(
+    'a session cookie cannot refresh a token of the client %s',
+    async (client_id) => {
+      const browser = await fixture.signedIn();
+      const [, value] = browser.session!;
+      for (const refresh_token of [value, `fm_refresh_${value}`]) {
+        const response = await post({ grant_type: 'refresh_token', client_id, refresh_token });
+        expect(response.status).toBe(400);
+      }
+      expect(await browser.status()).toBe(200);
+    },
+  );
 
   test('the console does not accept a refresh token as a session cookie', async () => {
     const { admin, clientId } = fixture;

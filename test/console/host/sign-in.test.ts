@@ -38,7 +38,7 @@ test('signing in returns to the start page of the console by default', async () 
   expect(readLocation(await newBrowser().signIn(fixture.admin)).href).toBe(`${origin}/`);
 });
 
-test('signing in puts the verifier into no URL, and the tokens into no page', async () => {
+test('a sign-in exposes neither the verifier in a URL nor a token in a page', async () => {
   const browser = newBrowser();
   const page = await browser.begin();
   const [attempt = ''] = browser.attempts;
@@ -121,7 +121,7 @@ describe('the return address of a sign-in', () => {
 });
 
 describe('the callback', () => {
-  /** Changes parameters of the callback's address, and returns the text of its page; `null` removes a parameter. */
+  /** Replaces or removes (`null`) parameters of the callback URL, requests it, and returns the text of the response. */
   async function readRefusal(changed: Readonly<Record<string, string | null>>, browser = newBrowser()) {
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     for (const [name, value] of Object.entries(changed))
@@ -164,7 +164,7 @@ describe('the callback', () => {
     await victim.begin();
     expect(await shownBy(await victim.go(callback))).toBe(unknown);
     expect(victim.session).toBeUndefined();
-    // The state of the browser's own attempt fails too, because its verifier does not match the code.
+    // The state of the browser's own attempt also fails, because the verifier of this attempt does not match the code.
     const own = await victim.begin();
     callback.searchParams.set('state', own.searchParams.get('state')!);
     expect((await victim.go(callback)).status).toBe(400);
@@ -179,7 +179,7 @@ describe('the callback', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('the callback ends the session of a code that is sent twice with the cookie of its attempt', async () => {
+  test('the callback ends the session of a replayed code if the request has the cookie of the sign-in attempt', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     const [attempt = ''] = browser.attempts;
@@ -200,7 +200,7 @@ describe('the callback', () => {
   });
 });
 
-test('two tabs can sign in at the same time, in any order', async () => {
+test('two tabs can sign in concurrently and finish in any order', async () => {
   const browser = newBrowser();
   const first = await browser.begin({ return: '/first' });
   const second = await browser.begin({ return: '/second' });
@@ -210,7 +210,7 @@ test('two tabs can sign in at the same time, in any order', async () => {
   expect(await browser.status()).toBe(200);
 });
 
-test('the cookies of unfinished attempts do not exceed the limit of the request headers', async () => {
+test('the cookies of unfinished sign-in attempts stay within the size limit of request headers', async () => {
   const browser = newBrowser();
   const begun: string[] = [];
   for (let at = 0; at < 30; at += 1) {
@@ -220,7 +220,7 @@ test('the cookies of unfinished attempts do not exceed the limit of the request 
   expect(browser.attempts).toEqual(begun.slice(-24));
 });
 
-test('signing in starts a new session, whatever session cookie the browser had', async () => {
+test('signing in starts a new session for any session cookie of the browser', async () => {
   const browser = newBrowser();
   const [, port] = fixture.service.http.split(':');
   const planted = `${'x'.repeat(22)}.${'y'.repeat(43)}`;
@@ -253,7 +253,7 @@ test('a browser at another host name is redirected once to the base URL before t
   await service.stop();
 });
 
-test('the console is below a path of its host if the base URL has a path', async () => {
+test('the console is served below the path of the base URL', async () => {
   const { service, admin } = await openSignIn({
     args: ['--base-url', 'https://tools.example/flags', '--auth-url', 'https://auth.example'],
   });

@@ -32,7 +32,7 @@ export function bodies({ open, ask }: Target): void {
       expect([response.status, response.body.length]).toEqual([200, 0]);
     });
 
-    it('passes on a body of any bytes and of the maximum size unchanged', async () => {
+    it('passes on a body of the maximum size with arbitrary bytes unchanged', async () => {
       const bytes = Buffer.alloc(bodyLimit).map((_, at) => (at * 31) % 256);
       const response = await ask(Buffer.concat([Buffer.from(declare('/echo', bytes.length)), bytes]));
       expect(response.body.equals(bytes)).toBe(true);
@@ -154,11 +154,11 @@ export function bodies({ open, ask }: Target): void {
       expect(await client.ended).toBe('closed');
     });
 
-    it('closes the connection if the sender of a refused body does not stop', async () => {
+    it('closes the connection if the sender of a refused body does not stop sending', async () => {
       const client = await open();
       client.write(declare('/echo', 1e12));
       const flood = client.flood(1e9);
-      // The client reads the refusal, but the end of the refusal can be lost when the connection is closed.
+      // The client can read the status, although closing the connection can cut off the end of the refusal.
       expect(await client.status()).toBe(413);
       expect(await flood).toBeLessThan(1e9);
       await client.ended;

@@ -67,7 +67,7 @@ export function heads({ open, ask }: Target): void {
       await client.ended;
     });
 
-    /** Sends two more requests in the same write, as if a proxy had taken them for a part of the first request. */
+    /** Sends two more requests in the same write, as if a proxy had mistaken them for the first body. */
     async function smuggle(head: string): Promise<RawClient> {
       const client = await open();
       const end = head.includes('Transfer-Encoding') ? '0\r\n\r\n' : '';

@@ -6,7 +6,7 @@ import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
-/** Tests of the start and the stop of a listener, which every HTTP engine must pass. */
+/** Tests of starting and stopping a listener, which every HTTP engine must pass. */
 export function listeners({ start, server, open }: Target): void {
   describe.concurrent('HTTP listener', () => {
     it('listening fails with a clear message if the address is in use', async () => {
@@ -47,7 +47,7 @@ export function listeners({ start, server, open }: Target): void {
       await stop();
     });
 
-    it('rejects a second listener on an address, even with TLS', async () => {
+    it('rejects a second listener on the same address, even with TLS', async () => {
       const secure = { certFile: pem('cert'), keyFile: pem('key') };
       const first = await start({ tls: secure });
       for (const port of [first.port, server().port]) {

@@ -101,7 +101,7 @@ export function replies({ open, ask, start }: Target): void {
       expect((await client.read()).body.toString()).toBe('hello');
     });
 
-    it('refuses a body with Expect: 100-continue that would be too large before the client sends it', async () => {
+    it('refuses a request with Expect: 100-continue before its body is sent if the body would be too large', async () => {
       const client = await open();
       client.write(declare('/echo', 1_000_000, expectation));
       expect((await client.read()).status).toBe(100);

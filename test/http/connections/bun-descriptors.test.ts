@@ -33,14 +33,20 @@ async function open(...sent: [host: string, bytes: string][]) {
   return { descriptors, peers, sockets };
 }
 
-test.runIf(onBun)('the list of connections has the address of each, and if a response was sent to it', async () => {
-  const { peers } = await open(['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['::1', 'GET / HTTP/1.1\r\nHost: ']);
-  await vi.waitUntil(() => peers().some(({ answered }) => answered));
-  const shown = peers().map(({ address, answered }) => ({ address, answered }));
-  expect(shown).toHaveLength(2);
-  expect(shown).toContainEqual({ address: '127.0.0.1', answered: true });
-  expect(shown).toContainEqual({ address: '::1', answered: false });
-});
+test.runIf(onBun)(
+  'the list of connections has the address of each connection, and shows if the connection got a response',
+  async () => {
+    const { peers } = await open(
+      ['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['::1', 'GET / HTTP/1.1\r\nHost: '],
+    );
+    await vi.waitUntil(() => peers().some(({ answered }) => answered));
+    const shown = peers().map(({ address, answered }) => ({ address, answered }));
+    expect(shown).toHaveLength(2);
+    expect(shown).toContainEqual({ address: '127.0.0.1', answered: true });
+    expect(shown).toContainEqual({ address: '::1', answered: false });
+  },
+);
 
 test.runIf(onBun)('a connection that is shut down is closed, and other connections stay open', async () => {
   const half = 'GET / HTTP/1.1\r\nHost: ';
@@ -53,7 +59,7 @@ test.runIf(onBun)('a connection that is shut down is closed, and other connectio
   expect(peers()[0]!.address).toBe('127.0.0.1');
 });
 
-test.runIf(onBun)('shutDown does nothing if the descriptor belongs to another connection by then', async () => {
+test.runIf(onBun)('shutDown does nothing if the descriptor now belongs to another connection', async () => {
   const half = 'GET / HTTP/1.1\r\nHost: ';
   const { descriptors, peers, sockets } = await open(['127.0.0.1', half]);
   const [peer] = peers();

@@ -95,6 +95,6 @@ test.each([
   [1_024, 256],
   [65_536, 16_384],
   [1_048_576, 16_384],
-])('a limit of %i open files results in a usual limit of %i connections per address', (files, limit) => {
+])('usualLimit for %i open files returns %i connections per address', (files, limit) => {
   expect(usualLimit(files)).toBe(limit);
 });

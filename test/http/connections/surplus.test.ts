@@ -24,7 +24,7 @@ describe('findSurplus', () => {
     expect(numbers(findSurplus(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
-  test('findSurplus first returns connections of an address that never got a response', () => {
+  test('findSurplus first returns the connections of an address on which no response was sent', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
     const open = [half, ...createConnections('192.0.2.1', 4, 10)];
     expect(numbers(findSurplus(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
@@ -64,7 +64,7 @@ describe('findSurplus', () => {
     );
   });
 
-  test('findSurplus first returns the connection of an address with the oldest response', () => {
+  test('findSurplus chooses the connections of each address by the age of their responses, oldest first', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(findSurplus(open, { perAddress, total }));

@@ -17,7 +17,7 @@ function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded
 
 describe('clientAddress', () => {
   test.each([
-    // Address of the connection, X-Forwarded-For, expected address.
+    // Rows of connection address, X-Forwarded-For header and expected client address.
     ['192.0.2.1', undefined, '192.0.2.1'],
     ['10.0.0.1', undefined, '10.0.0.1'],
     ['192.0.2.1', '198.51.100.7', '192.0.2.1'],
@@ -66,7 +66,7 @@ describe('clientAddress', () => {
     expect(open('private', 'forwarded').of('10.0.0.1', { forwarded: said })).toBe(address);
   });
 
-  test('clientAddress ignores the header that is not configured, because proxies forward it unchanged', () => {
+  test('clientAddress reads only the configured header, because proxies forward the other header unchanged', () => {
     const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.8' };
     expect(open('private').of('10.0.0.1', headers)).toBe('198.51.100.7');
     expect(open('private', 'forwarded').of('10.0.0.1', headers)).toBe('198.51.100.8');
@@ -89,7 +89,7 @@ describe('clientAddress', () => {
     },
   );
 
-  test('clientAddress never returns an address that the client has chosen', () => {
+  test('clientAddress never returns an address that the client has forged', () => {
     const plain = open('private');
     const standard = open('private', 'forwarded');
     const outside = fc.ipV4().filter((address) => !readNetworks('private').has(address));

@@ -69,10 +69,10 @@ test('forwardedNodes returns the elements of Forwarded in reverse order', () => 
   );
 });
 
-/** Text from clients, with all special characters. */
+/** Header text that a client can send, with all special characters. */
 const sent = fc.oneof(fc.string({ unit: fc.constantFrom(...'",;=\\ \tfor.1:[]') }), fc.string({ unit: 'binary' }));
 
-test('the text of a client in Forwarded never changes how elements of proxies are read', () => {
+test('Forwarded text that a client sends never changes the elements that proxies append', () => {
   fc.assert(
     fc.property(sent, fc.array(element, { minLength: 1 }), (before, elements) => {
       const text = [before, ...elements.map((each) => each.text)].join(', ');

@@ -14,7 +14,10 @@ const headEnd = '\r\n\r\n';
 /** A client that writes exactly the given bytes, and reads responses one by one. */
 export class RawClient {
   readonly socket: Socket;
-  /** Resolves with how the server closed the connection. Await it last, because it resolves only after the close. */
+  /**
+   * Resolves with `closed` or `reset`. Await this last, because it resolves only after the server has closed the
+   * connection.
+   */
   readonly ended: Promise<'closed' | 'reset'>;
   #received: Buffer = Buffer.alloc(0);
   #over = false;

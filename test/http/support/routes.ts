@@ -53,7 +53,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     budgets.set(query, budget);
     return budget;
   };
-  /** Responds with the number of budget bytes that are used while a body is held. */
+  /** Responds with the number of budget bytes in use while this request holds its body. */
   const hold = async (request: Request): Promise<HttpResponse> => {
     const budget = findBudget(request);
     const body = await readBody(request, bodyLimit, budget);
@@ -67,7 +67,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     const headers = names.map((name) => request.header(name) ?? null);
     return json({ method, path, query, remoteAddress, headers });
   };
-  /** Results of chunked bodies, by the query of their request. */
+  /** Chunk and stop counts of chunked bodies, by the query of the request. */
   const taken = new Map<string, { pieces: number; stops: number }>();
   const respondInChunks = ({ query }: Request, count: number): HttpResponse => {
     const told = { pieces: 0, stops: 0 };

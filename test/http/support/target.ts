@@ -43,7 +43,11 @@ export function json(response: RawResponse) {
   return JSON.parse(response.body.toString());
 }
 
-/** Waits until the server has dispatched a request. @param request in the form `PATH?QUERY` @param client a client */
+/**
+ * Waits until the server has dispatched a request.
+ * @param request in the form `PATH?QUERY`
+ * @param client the connection on which to poll the server
+ */
 export async function arrival(request: string, client: RawClient): Promise<void> {
   for (;;) {
     client.write(get('/received'));

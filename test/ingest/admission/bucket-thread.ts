@@ -24,4 +24,4 @@ new Subscriber<SharedLimit & { readonly cost: number }>(runs, ({ cost, ...limit 
   Atomics.store(refusedAt, number, -1);
 });
 
-setInterval(() => {}, 60_000); // The timer keeps the thread alive, which a subscriber does not do.
+setInterval(() => {}, 60_000); // This timer keeps the thread alive, because a subscriber does not.

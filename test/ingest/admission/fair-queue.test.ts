@@ -40,7 +40,7 @@ test('a queue runs one task of each owner at a time, regardless of the backlog o
   expect(await going()).toEqual(['b1', 'a2']);
 });
 
-test('owners get slots in turn, regardless of the number of their waiting tasks', async () => {
+test('owners get slots round robin, regardless of the number of their waiting tasks', async () => {
   const { ask, going, end } = open({ atOnce: 1, waitingEach: 9, waitingAll: 9 });
   for (const name of ['a1', 'a2', 'a3']) ask('a', name);
   for (const name of ['b1', 'b2']) ask('b', name);

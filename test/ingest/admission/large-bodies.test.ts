@@ -40,7 +40,7 @@ test('each event loop iteration processes only a few large bodies', async () => 
   expect(ends).toHaveLength(0);
 });
 
-test('senders get slots in turn, regardless of the number of their large bodies', async () => {
+test('senders get slots round robin, regardless of the number of their large bodies', async () => {
   const { order, work, endTurn } = open();
   for (let n = 0; n < 5; n += 1) void work('noisy', 80);
   for (let n = 0; n < 2; n += 1) void work('quiet', 80);
@@ -76,7 +76,7 @@ test('the memory budget refuses a body that does not fit, and accepts it once ot
 test('the waiting bodies of one sender use at most half of the memory budget', () => {
   const { bodies } = open(200 * 1024);
   const wait = (sender: string) => void bodies.waitForSlot(kilobytes(60), sender);
-  for (let n = 0; n < 2; n += 1) wait('noisy'); // The first body is processed immediately.
+  for (let n = 0; n < 2; n += 1) wait('noisy'); // The first body does not wait in the queue.
   expect(() => wait('noisy')).toThrow(expect.objectContaining({ code: 'backpressure' }));
   wait('quiet');
 });

@@ -79,7 +79,7 @@ test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
 ])(
-  'while other applications send, one application can fill half of the allowed $what, and they can fill the rest',
+  'one application can fill half of the allowed $what, and other active applications can fill the rest',
   ({ packets, bytes }) => {
     const monitor = new QueueMonitor(marks);
     monitor.leave(fill(monitor, 1, 1, 0, 2));
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('an application that has sent alone for ten seconds can fill the queue', () => {
+test('an application can fill the queue after ten seconds without messages from other applications', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 3, 1, 0, 1);
   expect(monitor.admitsApplication(1, 0)).toBe(true);
@@ -122,7 +122,7 @@ describe('QueueMonitor of several threads', () => {
     expect(main.admits(1)).toBe(true);
   });
 
-  test('the queue of each thread has the age of the oldest batch in any thread', () => {
+  test('each thread uses the age of the oldest batch in any thread as the age of its queue', () => {
     const [main, one] = openQueues() as [QueueMonitor, QueueMonitor];
     expect(main.admits(0)).toBe(true);
     fill(one, 1, 1, 50);

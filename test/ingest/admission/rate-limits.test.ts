@@ -19,7 +19,7 @@ const inMemory: Implementation = {
   limits: (...limit) => new RateLimits(...limit),
 };
 
-/** Start of another thread's clock on the main thread's clock, ms. */
+/** Time on the main thread's clock at which another thread's clock starts, ms. */
 const origin = 5000;
 
 const inSharedMemory: Implementation = {
@@ -160,7 +160,7 @@ test('a token bucket with a rate of 0 has no limit', () => {
 describe('ThreadRateLimits', () => {
   const application = { number: 1, rate: null, burst: null };
 
-  test('a thread covers an application once the main thread has opened its bucket with the same limits', () => {
+  test('covers returns true once the main thread has opened the bucket of an application with the same limits', () => {
     const thread = new ThreadRateLimits(10, 20, 0);
     const main = new SharedRateLimits(10, 20, (limit) => thread.learn(limit));
     expect(thread.covers(application)).toBe(false);
@@ -177,7 +177,7 @@ describe('ThreadRateLimits', () => {
     expect(thread.covers(application)).toBe(false);
   });
 
-  test('a thread covers every application that has no limit', () => {
+  test('covers returns true for every application that has no limit', () => {
     const thread = new ThreadRateLimits(0, 0, 0);
     expect(thread.covers(application)).toBe(true);
     expect(thread.take(application, 0, 1)).toBe(0);

@@ -13,7 +13,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('threads that share a bucket together get exactly its burst and its rate, and no token is lost', async () => {
+test('threads that share a bucket get exactly its burst and its rate in total, and no token is lost', async () => {
   const time = shared(1);
   const taken = shared(threads);
   const refusedAt = shared(threads);
@@ -29,7 +29,7 @@ test('threads that share a bucket together get exactly its burst and its rate, a
     rate: fc.integer({ min: 1, max: 2000 }),
     burst: fc.integer({ min: 3, max: 500 }),
     cost: fc.integer({ min: 1, max: 3 }),
-    // Fractions of the time that fills the bucket. After a longer time, the bucket would overflow and lose tokens.
+    // Fractions of the time in which the bucket fills. After a longer time, the bucket would overflow and lose tokens.
     parts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
   });
   await fc.assert(

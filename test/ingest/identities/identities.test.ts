@@ -109,7 +109,7 @@ describe('POST /api/frontend/identities', () => {
     }
   });
 
-  test('refuses a mint request with a body that is too large, compressed or not', async () => {
+  test('refuses a mint request whose body is too large before or after decompression', async () => {
     const body = JSON.stringify({ identity: 'x', more: 'y'.repeat(70_000) });
     expect((await people.post(body)).status).toBe(413);
     const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {

@@ -81,7 +81,7 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('an instance id stays valid for the grace period after a newer id is minted, even if it is used', async () => {
+  test('a newer id invalidates an instance id after the grace period, even if the instance id is in use', async () => {
     let people = await openPeople({ args: ['--rotation-grace', '3600'] });
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -180,7 +180,7 @@ function openInstances() {
       publish: (change) => thread.learn(structuredClone(change)),
       async barrier() {
         events.push('barrier');
-        main.find(id, 1, clock.now()); // A packet that is forwarded during the barrier.
+        main.find(id, 1, clock.now()); // Stands for a packet that is forwarded during the barrier.
       },
     },
   });
@@ -192,7 +192,7 @@ function openInstances() {
   return { store, clock, thread, main, id, knows, events };
 }
 
-test('a thread knows an instance id for a minute after the main thread has found it', () => {
+test('a thread caches an instance id for a minute after the main thread has found the id', () => {
   const { clock, thread, main, id, knows } = openInstances();
   expect(knows()).toBe(false);
   expect(thread.find(id, 1, clock.now())).toBeUndefined();
@@ -224,7 +224,7 @@ test('the use of an instance id in a thread extends its lifetime in the main thr
   expect(main.find(id, 1, clock.now())).toBeDefined();
 });
 
-test('a thread no longer knows an instance id after a newer id was minted for the same person', async () => {
+test('a thread discards a cached instance id when a newer id is minted for the same person', async () => {
   const { clock, main, id, knows } = openInstances();
   const mint = () => main.mint(application, { identity: 'bob', groups: [], claims: {} }, clock.now(), () => {});
   const first = mint();
@@ -236,10 +236,10 @@ test('a thread no longer knows an instance id after a newer id was minted for th
   expect(knows(first.instanceId)).toBe(false);
   expect(knows()).toBe(true);
   main.find(first.instanceId, 1, clock.now());
-  expect(knows(first.instanceId)).toBe(true); // Valid until the end of its grace period.
+  expect(knows(first.instanceId)).toBe(true); // The first id is valid until its grace period ends.
 });
 
-test('a person is forgotten only after all threads have counted their earlier packets, and stays unknown', async () => {
+test('a person is forgotten only after all threads have counted earlier packets, and is not found afterwards', async () => {
   const { clock, main, id, knows, events } = openInstances();
   main.find(id, 1, clock.now());
   await main.forget(application, 'ann');

@@ -32,7 +32,7 @@ test.each([
   expect(latestUnattributed.latest[0]?.keyPrefix).toBe(keyPrefix);
 });
 
-test('the list of refusals limits the texts of unauthenticated senders, and has no complete key', () => {
+test('the list of refusals shortens texts of unauthenticated senders, and never contains a complete key', () => {
   const text = fc.option(fc.oneof(fc.string({ maxLength: 3000 }), fc.constantFrom(key, `x ${key}`)), {
     nil: undefined,
   });

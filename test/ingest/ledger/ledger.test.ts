@@ -40,7 +40,7 @@ function post(path: string, body: Buffer | string, headers: Headers): Promise<Re
 
 const agent = { 'user-agent': 'sdk/1' };
 
-/** Encodes a report, with lone surrogates as three bytes that are not UTF-8, which the protobuf library cannot do. */
+/** Encodes a report. Unlike the protobuf library, it encodes a lone surrogate as three bytes that are not UTF-8. */
 function encodeMessage(kind: Kind, report: object): Buffer {
   const sent = JSON.parse(JSON.stringify(report).replaceAll(/\\ud[89a-f]../g, '\ufffd'));
   const text = encode(kinds[kind].message, sent).toString('latin1');
@@ -90,7 +90,7 @@ interface RefusalCase {
   readonly status: number;
   /** Transports on which this report can be sent; all by default. */
   readonly by?: readonly string[];
-  /** Difference from a valid report, or the change to its bytes. */
+  /** Fields that differ from a valid report. `mangle` changes its bytes. */
   readonly fields?: object;
   readonly mangle?: (bytes: Buffer) => Buffer;
   readonly headers?: Headers;
@@ -160,7 +160,7 @@ describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) 
     expect(entries).toMatchObject([{ sender: { ...sender, instance: 'web-7' }, example: null }]);
   });
 
-  test.concurrent('a report for an unknown environment is recorded with the sent name of the environment', async () => {
+  test.concurrent('a report for an unknown environment is recorded with the environment name that the sender gave', async () => {
     const { id, report } = await openShop();
     const bytes = way.encode('metrics', { ...report, environment: 'Nowhere' });
     expect(await way.send('metrics', bytes, {})).toBe('unknown_environment');

@@ -106,7 +106,7 @@ describe.each(Object.keys(requests) as Signal[])('OTLP request of %s', (signal) 
 describe('hostile OTLP request', () => {
   test('an OTLP request of millions of empty messages is refused', () => {
     const body = Buffer.alloc(4 * 1024 * 1024);
-    for (let at = 0; at < body.length; at += 2) body[at] = 0x0a; // resource_logs of length 0
+    for (let at = 0; at < body.length; at += 2) body[at] = 0x0a; // An empty `resource_logs` field.
     expect(() => otlpDecoders['logs-protobuf'](body)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
     const json = Buffer.from(`{"resourceLogs":[${'{},'.repeat(1_000_000)}{}]}`);
     expect(gzipSync(json).length).toBeLessThan(16 * 1024);

@@ -26,7 +26,7 @@ describe('cumulative sum', () => {
     await withService(
       async (again) => {
         await send(again, shop, 'metrics', total(10, now + 4));
-        await send(again, shop, 'metrics', total(2, now + 5, now)); // Another process.
+        await send(again, shop, 'metrics', total(2, now + 5, now)); // Sent by another process.
         const access = await token(again.http, again.credentials);
         expect(await variants(again, { ...shop, access })).toEqual({ on: 12 });
       },
@@ -69,7 +69,7 @@ describe('cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('a cumulative sum without a start time that falls to a lower value is not noted as shared', () =>
+  test('a cumulative sum that has no start time and falls to a lower value is not noted as shared', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));

@@ -156,7 +156,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     expect(decode(encoding, 'metrics', sent)).toEqual({ ...nothing, resources: [], checks: [] });
   });
 
-  test('rejects metrics that are not monotonic sums with a temporality, and counts the other metrics', () => {
+  test('counts only monotonic sums with a temporality, and rejects all other metrics of evaluations', () => {
     const histogram = { name: successTotal, histogram: { dataPoints: [{ count: '1' }, { count: '2' }] } };
     const gauge = { name: successTotal, gauge: { dataPoints: [point(1, noon)] } };
     const falling = { name: successTotal, sum: { ...sum(1, [point(1, noon)]).sum, isMonotonic: false } };
@@ -171,7 +171,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
   test('rejects negative, fractional and huge values, and counts the other values', () => {
     const bad = [-1, 1.5, 2 ** 31, Number.POSITIVE_INFINITY].map((value) => point(value, noon));
     const sent = metrics([sum(1, [...bad, point(4, noon)])]);
-    // JSON has no infinity, and a point without a value does not count as rejected.
+    // JSON cannot express infinity. A point without a value does not count as rejected.
     expect(decode(encoding, 'metrics', sent)).toMatchObject({
       rejected: encoding === 'json' ? 3 : 4,
       notes: ['value_dropped'],

@@ -73,7 +73,7 @@ describe('export request over gRPC', () => {
       });
     }));
 
-  test('an export request that was already sent over HTTP is a repetition, compressed or not', () =>
+  test('an export request that was already sent over HTTP is a repetition, even if it is compressed', () =>
     inShop(async (service, shop) => {
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
       for (const gzip of [undefined, true] as const)

@@ -85,7 +85,7 @@ export const point = (value: number, at: number, start = 0, values: Readonly<Rec
   attributes: attributes({ 'feature_flag.key': 'checkout', 'feature_flag.result.variant': 'on', ...values }),
 });
 
-/** Content of a request with its texts. */
+/** Decoded request with texts instead of indexes. */
 export interface ReadRequest {
   readonly resources: readonly (string | number | undefined)[][];
   readonly checks: readonly object[];

@@ -58,7 +58,7 @@ describe('OTLP/HTTP export request', () => {
     );
   });
 
-  test('accepts the key of an export request alone, after Bearer, or in x-api-key', () =>
+  test('accepts the key of an export request in Authorization with or without Bearer, or in x-api-key', () =>
     inShop(async (service, shop) => {
       const of = async (headers: Record<string, string>) =>
         (await send(service, shop, 'logs', requests.logs, { headers })).status;
@@ -93,7 +93,7 @@ describe('OTLP/HTTP export request', () => {
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     }));
 
-  test('counts all of an export request that takes several event loop iterations', () =>
+  test('counts every record of an export request that takes several event loop iterations', () =>
     inShop(async (service, shop) => {
       const events = Array.from({ length: 5000 }, (_, at) =>
         evaluation({ ...on, 'feature_flag.key': `flag-${at % 1500}` }, now + at),
@@ -127,7 +127,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
     }));
 
-  test('a resource that names no environment counts in the environment of its token, unless that was deleted', () =>
+  test('a resource without an environment counts in its token environment, unless this environment was deleted', () =>
     inShop(async (service, shop) => {
       const below = `/api/v2/applications/${shop.application}`;
       const adopted = { token: 'default:staging.otlp-0123456789ab', type: 'Backend', environment: 'Staging' };
@@ -143,7 +143,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, shop)).toEqual({ on: 1 });
     }));
 
-  test('an export request is rejected only for the records of an unknown environment', () =>
+  test('an export request is accepted except for its records of an unknown environment', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
       const good = logs([evaluation(on, now)]);

@@ -4,7 +4,7 @@ import { identityOfKey, type MessageIdentity, type MessageSender } from '../../.
 import { identityOfReport, isDistinct } from '../../../src/ingest/formats/reports/content-identity.ts';
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 
-/** Creates a sender by the numbers of its application, key and environment. */
+/** Creates a sender from the numbers of its application, key and environment. */
 function createSender(application: number, key: number, environment: number): MessageSender {
   const holder = { application: { number: application }, key: { number: key } } as KeyHolder;
   return { holder, environment: { number: environment } };
@@ -79,7 +79,7 @@ describe('identityOfReport', () => {
     expect([decodeUsage(json), decodeMetrics(json)].map(isDistinct)).toEqual([told, told]);
   });
 
-  test('a report without the start time of its process has another identity', () => {
+  test('the identity of a report changes if the start time of its process is missing', () => {
     expect(usage(full.replace('"processStartTime":"2026-01-01T00:00:00Z",', ''))).not.toBe(usage(full));
   });
 });

@@ -21,7 +21,7 @@ const json = (stats: number) =>
 const gzip = [{ kind: 'gzip' }] as const;
 const limit = 4_194_304;
 
-test('the pool decompresses and decodes a report in another thread, and returns its length', async () => {
+test('the pool decompresses and decodes a report in another thread, and passes its length to a callback', async () => {
   const { pool } = open();
   const lengths: number[] = [];
   const text = json(5_000);
@@ -44,7 +44,7 @@ test.each([
   expect(lengths).toHaveLength(1);
 });
 
-test('the pool refuses the report of a stopped thread, logs the failure, and starts another thread', async () => {
+test('the pool refuses a report whose thread has stopped, logs the failure, and starts another thread', async () => {
   const { pool, lines } = open(fileURLToPath(new URL('../../support/ending-decoder.mjs', import.meta.url)));
   const decode = (bytes: number) => pool.decode(new SentBody(Buffer.from('{}'), [], bytes), 'usageJson', () => {});
   await expect(decode(0)).rejects.toMatchObject({ code: 'backpressure', retryAfter: 5 });
@@ -52,7 +52,7 @@ test('the pool refuses the report of a stopped thread, logs the failure, and sta
   expect(await decode(7)).toMatchObject({ work: 7 });
 });
 
-test('the pool closes only after the current report was decoded', async () => {
+test('the pool finishes decoding the current report before it closes', async () => {
   const { pool } = open();
   const decoding = pool.decode(new SentBody(Buffer.from(json(50_000)), [], limit), 'usageJson', () => {});
   await Promise.all([decoding, pool.close()]);

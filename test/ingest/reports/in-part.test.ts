@@ -153,7 +153,7 @@ describe('protobuf report with an invalid value', () => {
   });
 });
 
-test('a metric without a value gets another note than a metric with an invalid value', () => {
+test('a metric without a value and a metric with an invalid value get different notes', () => {
   const notes = (entries: string) => [...decodeMetrics(`{${head},"stats":[${entries}]}`).notes.keys()];
   expect(notes('{"metric":"a"}')).toEqual(['value_missing']);
   expect(notes('{"metric":"a","value":null},{"metric":"a","value":[]}')).toEqual(['value_missing']);

@@ -120,7 +120,7 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
     expect(reports.told).toMatchObject([{ code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } }]);
   });
 
-  test('a report that is truncated anywhere is attributed to its sender if the rest contains the key', async () => {
+  test('a truncated report is attributed to its sender if the remaining bytes contain the key', async () => {
     for (let length = 0; length < message.length; length += 1) {
       const reports = new RecordingReports();
       await take(reports, { body: message.subarray(0, length) });

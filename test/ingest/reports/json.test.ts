@@ -81,7 +81,7 @@ test('an entry without a value is noted, even if the rest of the report counts',
   expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual(['value_missing']);
 });
 
-test('a report without any list is refused, because the name of the list could be misspelt', () => {
+test('a report without a list of entries is refused, because the name of the list could be misspelt', () => {
   expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
   expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow('at least one of stats, counters, observations');
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const transport of transports) transport.close();
 });
 
-/** Creates hashes of users like those of senders: any 32 bits, about ten bytes each in JSON and in protobuf. */
+/** Creates user hashes such as senders create: any 32 bits, about ten bytes each in JSON and in protobuf. */
 function hashes(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, n) => Math.imul(from + n + 1, 0x9e3779b1));
 }

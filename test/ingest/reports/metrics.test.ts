@@ -32,7 +32,7 @@ async function open(options: LocalOptions = {}) {
   };
 }
 
-test('the observation with the latest own time wins in any order of arrival', async () => {
+test('the observation with the latest time wins in any order of arrival', async () => {
   const { send, read, stop } = await open();
   const now = Math.floor(Date.now() / 1000) * 1000;
   const at = (ago: number) => new Date(now - ago).toISOString();
@@ -45,7 +45,7 @@ test('the observation with the latest own time wins in any order of arrival', as
   await stop();
 });
 
-test('an observation with a future time is the latest one only until the next observation', async () => {
+test('an observation with a future time counts as the latest only until the next observation arrives', async () => {
   const clock = testClock();
   const { send, read, stop } = await open({ clock });
   await send(clock.now(), { observations: [{ metric: 'heat', time: '2999-01-01T00:00:00Z', value: 1 }] });

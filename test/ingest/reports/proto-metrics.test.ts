@@ -35,7 +35,7 @@ describe('decodeMetricsReport', () => {
     expect(decodeMetric(6, bytesField(2, 'sales'))).toMatchObject(observed);
   });
 
-  it('refuses a counter with a time, because a counter has no field 0', () => {
+  it('refuses a counter with the invalid field number 0, and does not read the field as a time', () => {
     const entry = bytesField(5, joinFields(bytesField(1, 'sales'), bytes(0x02, 0x00)));
     expect(readCode(() => decodeMetricsReport(joinFields(headFields, entry)))).toBe('invalid_protobuf');
   });

@@ -77,7 +77,7 @@ function named<T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> {
   return fc.dictionary(name, value, { noNullPrototype: true, maxKeys: 4 });
 }
 
-/** Converts a value to JSON, which cannot express minus zero. */
+/** Converts a value to JSON and back, because JSON cannot express minus zero. */
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
 const kinds = [

@@ -8,7 +8,7 @@ const recallText = (text: string) => {
 };
 
 describe('recall', () => {
-  it('recall returns the text of the bytes after any earlier lookups', () => {
+  it('recall returns the text of the given bytes, regardless of earlier lookups', () => {
     const ascii = fc.string({ unit: 'binary-ascii', maxLength: 64 });
     fc.assert(
       fc.property(fc.array(ascii, { maxLength: 50 }), (texts) => {

@@ -59,7 +59,7 @@ describe('RowSum', () => {
     expect(computeSum([[]], 2)).not.toBe(computeSum([[]]));
   });
 
-  it('RowSum distinguishes small integers as well as other numbers', () => {
+  it('RowSum returns different sums for rows that differ only in small integers', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => {
       const sum = new RowSum();
       sum.begin(1);

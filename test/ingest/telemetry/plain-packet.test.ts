@@ -28,7 +28,7 @@ const packet = fc.record(
   { requiredKeys: [] },
 );
 
-test('every packet that isPlainPacket accepts is valid by the schema', () => {
+test('every packet that isPlainPacket accepts is valid according to the schema', () => {
   fc.assert(
     fc.property(fc.oneof(packet, anything), (body) => {
       if (isPlainPacket(body)) expect(schema.Check(body)).toBe(true);

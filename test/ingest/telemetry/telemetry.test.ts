@@ -222,7 +222,7 @@ test('packets with a 202 response survive a restart', async () => {
   const { id, mobile } = await createShop(service.http, access);
   await send(service.http, { k: mobile.key });
   await service.stop();
-  // The second run prepares nothing: it reads the store of the first run.
+  // The second service runs on the store of the first service, without further setup.
   const again = await startLocal({ data: service.data, credentials: service.credentials });
   const checks = await readChecks(again.http, { ...again, application: id });
   expect(checks.get('checkout')).toBe(1);

@@ -34,7 +34,7 @@ const mint: Mint = {
 
 /**
  * Opens the instance ids of one of several machines, or of a single machine.
- * @param mintedBefore number of the lookup before which the mint of another machine arrives
+ * @param mintedBefore number of a lookup. Another machine's mint arrives just before this lookup
  */
 function openInstances(resolvesLater: boolean, mintedBefore?: number) {
   const store = openUsageTables(temporaryDirectory());
@@ -83,7 +83,7 @@ test('a known but expired instance id is dropped', async () => {
   await store.lmdb.close();
 });
 
-test('addPacket keeps the counts and the exposure of a user who can become known later', async () => {
+test('addPacket keeps the counts and the exposure of a user whose instance id can be resolved later', async () => {
   const { store } = openInstances(true);
   const series = new SeriesDictionary(store, { features: 9, variants: 9, metrics: 9 }).of(environment);
   const packet = { k: 'key', e: 'Production', f: { checkout: { on: [2, 1], off: [1] } }, m: { amount: 5 } };

@@ -7,12 +7,12 @@ import { at, checks, frontend, ledger, message, openTestShop, post, sdk } from '
 
 const service = opened(startLocal);
 
-/** Headers of SDKs for Node before version 6. */
+/** Headers of Node SDKs older than version 6. */
 const earlyNode = { 'user-agent': 'billing', 'accept-encoding': 'gzip,deflate' };
 
 interface SentMetrics {
   readonly toggles?: object;
-  /** Start in seconds. */
+  /** Start of the bucket, s. */
   readonly start?: number;
   readonly stop?: number;
   readonly headers?: Record<string, string>;

@@ -152,7 +152,7 @@ test('entries of Unleash Edge keep their service, environment and time', () => {
   expect([...notes]).toEqual([['name_dropped', 'metrics[1]']]);
 });
 
-test('impact metrics are read as counters and gauges, and a histogram as the counters of its count and sum', () => {
+test('impact metrics are read as counters and gauges, and a histogram is read as two counters: count and sum', () => {
   const metric = (name: string, type: string, ...samples: unknown[]) => ({ name, help: '', type, samples });
   const { counters, gauges, notes } = read({
     bucket: null,

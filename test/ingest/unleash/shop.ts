@@ -20,7 +20,7 @@ async function openTokens(service: LocalService): Promise<Shop> {
   return shop;
 }
 
-/** Opens a shop for one test. At its end the shop is deleted, so that the next test can adopt the tokens. */
+/** Opens a shop for one test. The shop is deleted when the test ends, so that the next test can adopt the tokens. */
 export async function openTestShop(service: LocalService): Promise<Shop> {
   const shop = await openTokens(service);
   const path = `/api/v2/applications/${shop.application}`;
@@ -58,7 +58,7 @@ export const message = (
   ...more,
 });
 
-/** Returns the checks by variant of each flag. */
+/** Returns the checks of each flag, by variant. */
 export async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
   const access = await token(service.http, service.credentials);
   const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];

@@ -67,7 +67,7 @@ describe('POST /api/client/metrics', () => {
     ['another connection', { connectionId: 'c-2' }],
     ['another start time', { start: at(-30) }],
     ['another service', { appName: 'shipping' }],
-  ])('counts an equal bucket of %s in full', async (_, more) => {
+  ])('counts an equal bucket with %s in full', async (_, more) => {
     const shop = await openTestShop(service);
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }), sdk('node'));
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more), sdk('node'));
@@ -145,7 +145,7 @@ test('entries of Unleash Edge count in the named environment, or in the environm
   expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
   const environments = `/api/v2/applications/${shop.application}/environments`;
   await manage(service.http, shop.access, 'POST', environments, 201, { name: 'staging' });
-  await send(entry('staging', 1), entry('STAGING', 2)); // STAGING is ambiguous, so it is not counted.
+  await send(entry('staging', 1), entry('STAGING', 2)); // STAGING matches two environments, so it is not counted.
   expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
   expect(await checks(service, shop, 'staging')).toEqual({ checkout: { enabled: 1 } });
 });
@@ -207,7 +207,7 @@ describe('POST /api/frontend/client/metrics', () => {
   });
 });
 
-test('a message with a token without an environment gets 404, so that SDKs back off', async () => {
+test('a message whose token has no environment gets 404, so that SDKs back off', async () => {
   const shop = await openTestShop(service);
   const send = (authorization: string) =>
     post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });

@@ -42,7 +42,7 @@ async function openShop() {
     key,
     get,
     async read(query: Record<string, string> = {}, bearer?: string): Promise<Feed> {
-      await pass(minuteMs); // The caches are older than they may be.
+      await pass(minuteMs); // The caches have expired after this time.
       const response = await get({ limit: '200', ...query }, bearer);
       expect(response.status).toBe(200);
       return (await response.json()) as Feed;
@@ -201,7 +201,7 @@ test('pages of the activity feed neither lose nor repeat items while new items a
   expect(new Set(paged).size).toBe(paged.length);
 });
 
-test('the activity feed hides names of API keys and former members from callers other than Admins', async () => {
+test('the activity feed shows names of API keys and former members only to Admins', async () => {
   const { change, read } = await openShop();
   await change('POST', '/features', { name: 'checkout' });
   const apiKeys = `/api/v2/teams/${service.credentials.teamId}/api-keys`;

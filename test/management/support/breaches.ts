@@ -42,7 +42,7 @@ function wrongTexts({ minLength, maxLength, pattern = '' }: Schema): string[] {
 
 function wrongLists({ items = {}, minItems, maxItems, uniqueItems }: Schema, good: unknown): unknown[] {
   const [first = 'a'] = (good ?? []) as unknown[];
-  // Longer lists are too large for this many requests.
+  // Longer lists would be too large, because many requests are sent.
   const tooMany = Number(maxItems) <= 100 ? [Array(Number(maxItems) + 1).fill(first)] : [];
   return [
     ...(minItems ? [[]] : []),

@@ -24,7 +24,7 @@ export async function busyApplication(world: World): Promise<string> {
   const report = { appKey: backend, environment: 'Production', time, instanceName: 'web-1', stats: [value] };
   const named = { 'idempotency-key': 'once' };
   await post('/api/metrics', report, 200, named);
-  await post('/api/metrics', report, 200, named); // Again: noted as repeated.
+  await post('/api/metrics', report, 200, named); // Adds a note about a repetition.
   await post('/api/frontend/identities', { identity: 'user-7' }, 200, { authorization: backend });
   return path;
 }

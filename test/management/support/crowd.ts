@@ -24,9 +24,9 @@ interface Team {
   readonly application: string;
 }
 
-/** Recipes of reports that are repeated until the queue is full. */
+/** Recipes for report requests, which are repeated until the queue is full. */
 export const crowdedReports: Readonly<Record<string, Recipe>> = {
-  // Each request has another range, because equal requests share a result for a second.
+  // Each request has a different range, because equal requests share a result for a second.
   'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
     again: (time) => ({ path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}` }),
   }),
@@ -35,7 +35,7 @@ export const crowdedReports: Readonly<Record<string, Recipe>> = {
     byOtherTeams(world, ({ authorization, application }) => ({ authorization, path: `${application}/health` })),
 };
 
-/** Repeats a request for different teams, because the result of one team is shared for seconds. */
+/** Repeats a request for different teams, because all requests of one team share a result for seconds. */
 async function byOtherTeams(
   world: World,
   wanted: (team: Team) => Partial<DocumentedRequest>,

@@ -4,8 +4,8 @@ import { type JsonResponse, type RequestDeps, send as sendAny } from '../../auth
 import { bodyDepartures, departures, findOperation } from './conformance.ts';
 
 /**
- * Sends a request, and compares it and its response with the document. The body of a successful request must also be
- * documented.
+ * Sends a request. Compares the request and its response with the document. The body of a successful request must also
+ * be documented.
  */
 export async function send(dispatch: Dispatch, target: string, request: RequestDeps = {}): Promise<JsonResponse> {
   const response = await sendAny(dispatch, target, request);

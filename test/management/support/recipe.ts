@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** A request for a documented response. */
+/** A request that causes a documented response. */
 export interface DocumentedRequest {
   /** The `Authorization` header; `undefined` for a request without the header. */
   readonly authorization: string | undefined;

@@ -28,12 +28,12 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
-/** Returns a recipe that replaces a field of the good body. */
+/** Returns a recipe that replaces a field of the valid body. */
 const but =
   (fields: object): Recipe =>
   async (_world, { body }) => ({ body: { ...(body as object), ...fields } });
 
-/** Returns a recipe that replaces a part of the good path. */
+/** Returns a recipe that replaces a part of the valid path. */
 const replacing =
   (part: string | RegExp, by: string): Recipe =>
   async (_world, { path }) => ({ path: path.replace(part, by) });
@@ -42,7 +42,7 @@ const again: Recipe = async () => ({ again: () => ({}) });
 
 const publicJwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
 
-/** Recipes for responses of a single route, or with special setup. */
+/** Recipes for responses that only one route has, or that need special setup. */
 export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PUT ${metric} 201`]: afterPath('-new'),
   'PUT /teams/:id/members/:userId 201': addSomebody,
@@ -133,7 +133,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`POST ${experiments} invalid_time`]: but({ startAt: 'soon' }),
   [`POST ${experiments} unknown_environment`]: but({ environment: 'Nowhere' }),
   [`POST ${experiments} conflict`]: again,
-  // Only an experiment with a planned number of users needs a computation for the list.
+  // The list needs a computation only for an experiment with a planned number of users.
   [`GET ${experiments} backpressure`]: async (world, { path }) => {
     await make(world, path, plan, 'id');
     return {};
@@ -142,7 +142,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PATCH ${experiments}/:experimentId invalid_time`]: withBody({ startAt: 'soon' }),
   [`PATCH ${experiments}/:experimentId unknown_environment`]: withBody({ environment: 'Nowhere' }),
   [`PATCH ${experiments}/:experimentId conflict`]: withBody({ users: 5000 }),
-  // Each request stops another experiment, because an experiment can be stopped only once.
+  // Each request stops a different experiment, because an experiment can be stopped only once.
   [`PATCH ${experiments}/:experimentId backpressure`]: async (world, { path }) => {
     const all = path.slice(0, path.lastIndexOf('/'));
     const ids: string[] = [];
@@ -235,7 +235,7 @@ async function ofCaller({ admin }: World): Promise<Partial<DocumentedRequest>> {
   return { path: `/api/v2/users/${admin.id}/reset-link` };
 }
 
-/** Returns a body that adopts a new token. */
+/** Returns a request body for adopting a new token. */
 function adopted(more: object): object {
   return { token: randomUUID(), type: 'Backend', environment: 'Production', ...more };
 }
@@ -248,7 +248,7 @@ async function disabledWebhook(world: World, { path }: DocumentedRequest): Promi
 }
 
 async function anyToken({ sign, admin }: World): Promise<Partial<DocumentedRequest>> {
-  // Invalidating a token ends its session.
+  // Uses a separate session: invalidating a token ends it.
   return { authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', 2)}` };
 }
 
@@ -301,7 +301,7 @@ async function leaveOnlyTeam(world: World): Promise<Partial<DocumentedRequest>> 
   return { authorization: `Bearer ${token}`, path: `/api/v2/teams/${teamId}/members/${id}` };
 }
 
-/** Creates a request of an API key that changes the role of the last Admin of its team. */
+/** Creates a request in which an API key changes the role of the last Admin of its team. */
 async function demoteLastAdmin(world: World): Promise<Partial<DocumentedRequest>> {
   const { teamId, keys } = world.spareLots.pop()!;
   const authorization = `Bearer ${await world.fetchToken(keys.Admin)}`;
@@ -311,7 +311,7 @@ async function demoteLastAdmin(world: World): Promise<Partial<DocumentedRequest>
   return { authorization, path: `${team}/members/${world.admin.id}`, body: { role: 'User' } };
 }
 
-/** Changes an undeclared feature at the limit of declarations. */
+/** Creates a request to change an undeclared feature at the limit of declarations. */
 async function declareOneMore(world: World): Promise<Partial<DocumentedRequest>> {
   const path = await freeApplication(world);
   const token = world.asAdmin.replace('Bearer ', '');

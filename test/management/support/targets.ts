@@ -17,7 +17,7 @@ export interface Good {
   readonly lot: Lot;
 }
 
-/** Creates the object for a parameter of a path, below the part of the path before the parameter. */
+/** Creates the object that a path parameter refers to. `base` is the part of the path before the parameter. */
 type Maker = (world: World, base: string) => Promise<string>;
 
 const makers: Readonly<Record<string, Maker>> = {
@@ -80,7 +80,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /search': '?q=shop',
 };
 
-/** Returns the documented operation of a route, which is in the access table or begins with `/api/`. */
+/** Returns the documented operation of a route of the access table, or of a whole path that begins with `/api/`. */
 export function operationNamed(route: string): string {
   if (isWhole(route)) return route;
   return route
@@ -94,9 +94,9 @@ function isWhole(route: string): boolean {
 }
 
 /**
- * Creates an object for each parameter of a route's path, with the documented body: `/applications/:id/keys/:keyId` is
- * a new key of a new application. A team to delete is a spare team; all other teams are the home team. `:self` is not
- * replaced.
+ * Creates an object for each parameter of a route's path, from the documented body. For example,
+ * `/applications/:id/keys/:keyId` becomes a new key of a new application. A team to delete is a spare team; all other
+ * teams are the home team. `:self` is not replaced.
  */
 export async function goodRequest(world: World, route: string): Promise<Good> {
   const [method = '', pattern = ''] = route.split(' ');
@@ -131,12 +131,12 @@ async function thing(world: World, base: string, name: string, lot: Lot): Promis
   return make(world, base, { name: 'Shop', teamId: lot.teamId }, 'id');
 }
 
-/** Id of a user of the home team that no other test needs. */
+/** Returns the id of a home team user that no other test needs. */
 export function takeUser({ spareUsers }: World): string {
   return spareUsers.pop()!.id;
 }
 
-/** Deletes the objects of a long list, because the number of objects is limited. */
+/** Deletes the objects of a list if there are `from` or more, because their number is limited. */
 async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Promise<void> {
   const response = await send(asAdmin, 'GET', `${list}?limit=200`);
   const { items } = (await response.json()) as { items: readonly { id: string }[] };
@@ -144,7 +144,10 @@ async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Prom
   await Promise.all(items.map(({ id }) => send(asAdmin, 'DELETE', `${list}/${id}`)));
 }
 
-/** Deletes the objects of a route whose number is limited, before many more of them are created at the same time. */
+/**
+ * Makes room before many requests create objects at the same time. Deletes the objects of a route whose number is
+ * limited.
+ */
 export async function makeRoomFor(world: World, route: string): Promise<void> {
   if (route.includes('/webhooks')) await makeRoom(world, `/api/v2/teams/${world.home.teamId}/webhooks`, 1);
   if (route.includes('/identity-providers')) await makeRoom(world, '/api/v2/identity-providers', 1);

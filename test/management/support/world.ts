@@ -146,7 +146,7 @@ async function settle(directory: Directory, homeId: string): Promise<WorldConten
   const { user: guest } = await putMember(directory, homeId, guestId, 'Viewer');
   const { id: leadId } = await addUser('lea', 'Viewer', homeId);
   const { user: lead } = await putMember(directory, homeId, leadId, 'Admin');
-  // Concurrently, because each change waits for the disk.
+  // The changes run concurrently, because each change waits for the disk.
   const spareUsers = await times(260, (at) => addUser(`spare-${at}`, 'User', homeId));
   const spareLots = await times(26, async (at) => {
     const { id } = await createTeam(directory, `Spare ${at}`, { listFounders: () => [admin.id] });

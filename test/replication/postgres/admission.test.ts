@@ -124,8 +124,8 @@ describe('a configuration error', () => {
   ])('the error of a failed session reports the %s as the cause', async (what, text, why) => {
     const response = await said(text());
     expect(response).toContain(why);
-    // These three errors can disappear on their own, for example when a server starts. An administrator must fix the
-    // others.
+    // These three errors can disappear on their own, for example when a server starts. An administrator must fix all
+    // other errors.
     expect(response).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
   });
 });

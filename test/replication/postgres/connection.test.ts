@@ -84,7 +84,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
-  it('a transaction keeps all of its changes or none', async () => {
+  it('a transaction keeps either all of its changes or no change', async () => {
     const connection = await table();
     const kept = await connection.transaction(async (run) => {
       await run(sql('INSERT INTO t VALUES (1)'));
@@ -138,7 +138,7 @@ describe('a transaction', () => {
   });
 });
 
-it('a transaction waits for the running one, even if a transaction between them has timed out', async () => {
+it('a transaction waits for the running transaction, even if a transaction between them has timed out', async () => {
   const connection = await table();
   let end = () => {};
   const first = connection.transaction(async (run) => {
@@ -159,7 +159,7 @@ it('a transaction waits for the running one, even if a transaction between them 
 });
 
 describe('a connection', () => {
-  /** Starts a relay to the server that counts round trips: a client sends, and the server responds. */
+  /** Starts a relay that counts round trips to the server. In a round trip, a client sends and the server responds. */
   async function counting(): Promise<{ url: string; roundTrips: () => number }> {
     let roundTrips = 0;
     let hasServerSpoken = false;

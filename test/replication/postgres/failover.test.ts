@@ -10,7 +10,7 @@ const pair = opened(primaryAndStandby);
 
 const select = { text: 'SELECT a FROM t ORDER BY a' };
 
-it('a connection does not use a standby without its primary', async () => {
+it('a connection fails if its URL contains only a standby', async () => {
   const connection = connect(pair.standby.url());
   await expect(connection.query({ text: 'SELECT 1' })).rejects.toMatchObject({
     code: 'unreachable',

@@ -101,7 +101,7 @@ describe('a lost session', () => {
 });
 
 describe('a deadline', () => {
-  it('a deadline ends a statement, including on the server', async () => {
+  it('a deadline ends a statement both on the client and on the server', async () => {
     const connection = connect(url, { deadlineMs: 300 });
     await expect.poll(() => trySelect(connection)).toBe(1);
     const [session] = await sessions();
@@ -111,7 +111,7 @@ describe('a deadline', () => {
     await expect.poll(() => trySelect(connection)).toBe(1);
   });
 
-  it('a deadline before the commit is sent keeps nothing of the transaction', async () => {
+  it('a transaction whose deadline passes before its commit is sent leaves no changes', async () => {
     await table();
     const connection = connect(url);
     const late = connection.transaction(async (run) => {
@@ -133,7 +133,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('a deadline leaves the result of a commit unknown while the commit waits for its standby', async () => {
+  it('the result of a commit is unknown if the deadline passes while the commit waits for a standby', async () => {
     await table();
     postgres.set({ synchronous_standby_names: "'nobody'" });
     await postgres.reload();
@@ -149,7 +149,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(2n);
   });
 
-  it('a deadline applies to a stopped server, which is used again once it continues', async () => {
+  it('a call to a paused server fails at its deadline, and later calls succeed once the server continues', async () => {
     const connection = connect(url.replace(/(?<=connect_timeout=)\d+/, '1'), { deadlineMs: 500 });
     await expect.poll(() => trySelect(connection)).toBe(1);
     postgres.pause();
@@ -199,11 +199,11 @@ describe('an unusable PostgreSQL', () => {
     expect(await refused()).toBe(why);
     now += 100;
     expect(await refused()).not.toBe(why);
-    // The same reason is logged once.
+    // Each reason is logged only once.
     expect(lines).toHaveLength(1);
   });
 
-  it("each call fails with the error of a new session's check", async () => {
+  it('each call fails with the error of the check that a new session runs', async () => {
     const prepare = async () => {
       throw new Error('this is another engine');
     };

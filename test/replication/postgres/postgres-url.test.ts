@@ -80,8 +80,8 @@ describe('a PostgreSQL URL', () => {
     const secret = fc.string({ minLength: 12, maxLength: 12, unit: fc.constantFrom(...'QXZqxz%#?/@:,&=[]') });
     fc.assert(
       fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
-        // Only the password has these letters, so a fragment of three characters or more would be a part of the
-        // password.
+        // Only the password contains these letters. Any fragment of at least three characters would therefore be a part
+        // of it.
         const splitSecret = (text: string) => text.split(/[^QXZqxz]+/).filter((fragment) => fragment.length > 2);
         let said = '';
         let fragments = splitSecret(password);

@@ -12,7 +12,7 @@ export interface Sides {
 }
 
 /**
- * Starts a proxy between clients and a server, until the test is over.
+ * Starts a proxy between clients and a server. The proxy runs until the test is over.
  * @returns the URL of the relay
  */
 export async function relayTo(postgres: Postgres, url: string, openSides: () => Sides): Promise<string> {

@@ -9,7 +9,7 @@ import { Postgres } from '../../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
 import { connect } from './fixture.ts';
 
-/** Accepted values, with the needed confirmations, the names, and true if no promotion loses commits. */
+/** Accepted values, each with the number of needed confirmations, the names, and true if no promotion loses commits. */
 const accepted: [value: string, needed: number, names: string[], isSafe: boolean][] = [
   ['a', 1, ['a'], true],
   ['"a"', 1, ['a'], true],
@@ -68,7 +68,7 @@ it.each(refused)('rejects synchronous_standby_names %j, which PostgreSQL rejects
   expect(whyCommitsMayBeLost(replication)).toContain('cannot be read');
 });
 
-it('the check of standbys counts standbys of the same name, and the primary only if it is a standby', () => {
+it('the check counts standbys of the same name, and ignores the primary unless a standby has its name', () => {
   const why = (synchronousStandbys: string, ...names: string[]) =>
     whyCommitsMayBeLost({
       synchronousStandbys,
@@ -82,7 +82,7 @@ it('the check of standbys counts standbys of the same name, and the primary only
   expect(why('ANY 1 (self, a)', 'a', 'self')).toContain('needs 1 of 2 standbys');
 });
 
-it('the warning about a quorum of Patroni recommends the setting synchronous_mode', () => {
+it('the warning about a Patroni quorum recommends the setting synchronous_mode', () => {
   const why = (synchronousStandbys: string) =>
     whyCommitsMayBeLost({ synchronousStandbys, clusterName: 'a', standbys: [] });
   expect(why('ANY 1 (b,c)')).toContain('set synchronous_mode to true instead of quorum');

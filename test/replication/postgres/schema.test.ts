@@ -27,7 +27,7 @@ const create = (connection: Connection) => connection.transaction((run) => creat
 const check = (connection: Connection, own?: number) => connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
-  it('one of several processes that create the tables at the same time succeeds', async () => {
+  it('exactly one of several processes that create the tables at the same time succeeds', async () => {
     const results = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const made = await postgres.query<{ name: string; comment: string | null }>(
@@ -87,7 +87,7 @@ describe('a layout', () => {
   };
   const next = postgresLayout + 1;
 
-  it('the previous version can use a newer layout of the tables, unless that layout excludes it', async () => {
+  it('the previous version can use a newer layout of the tables, unless the layout excludes that version', async () => {
     const connection = connect(url);
     await create(connection);
     await expect(check(connection, next)).rejects.toThrow('run flagmeter postgres migrate first');
@@ -100,7 +100,7 @@ describe('a layout', () => {
     await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
   });
 
-  it('a migration is refused while a node runs that the new layout excludes', async () => {
+  it('a migration is refused while a node that the new layout excludes is running', async () => {
     const connection = connect(url);
     await create(connection);
     const node = {

@@ -36,14 +36,14 @@ describe("PostgreSQL's time", () => {
     expect(time.now()).toBe(postgres.now + hour);
   });
 
-  it('the shared time follows the monotonic clock, and is behind by the latency of the response', () => {
+  it('the shared time follows the monotonic clock, and lags by the latency of the response', () => {
     const { postgres, time, pass, hear } = setUp();
     hear(40, 7);
     pass(5_000);
     expect(time.now()).toBe(postgres.now - 7);
   });
 
-  it('a faster response makes the shared time more exact, and a slower one does not change it', () => {
+  it('a faster response makes the shared time more exact, and a slower response does not change it', () => {
     const { postgres, time, hear } = setUp();
     hear(0, 100);
     hear(50, 3);
@@ -71,7 +71,7 @@ describe("PostgreSQL's time", () => {
       return all;
     }
 
-    it("the shared time ignores a jump of PostgreSQL's clock while the machine's clock does not agree", () => {
+    it('the shared time ignores a jump of the PostgreSQL clock that the clock of the machine does not confirm', () => {
       const { postgres, machine, time, pass, hear } = jump();
       pass(60_000);
       hear(1, 1);
@@ -83,7 +83,7 @@ describe("PostgreSQL's time", () => {
       expect(time.skewMs).toBe(0);
     });
 
-    it("the shared time follows a jump of PostgreSQL's clock once the machine's clock agrees", () => {
+    it('the shared time follows a jump of the PostgreSQL clock once the clock of the machine confirms it', () => {
       const { postgres, machine, time, hear } = jump();
       machine.now += ms;
       hear(1, 1);

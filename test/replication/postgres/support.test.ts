@@ -13,7 +13,7 @@ const { describe, it } = needing('postgresql');
 describe('a PostgreSQL for tests', () => {
   const postgres = opened(() => Postgres.start());
 
-  it('a PostgreSQL for tests provides fresh databases, and waits for the disk', async () => {
+  it('a PostgreSQL for tests provides fresh databases, and has fsync enabled', async () => {
     const urls = [await postgres.database(), await postgres.database()];
     expect(new Set(urls).size).toBe(2);
     await postgres.query('CREATE TABLE t (a int)', [], urls[0]);
@@ -63,7 +63,7 @@ it('a PostgreSQL for tests leaves no process or file behind if the process that 
 describe('a primary and its standby', () => {
   const pair = opened(primaryAndStandby);
 
-  it('a primary and its standby lose nothing in a failover to the standby and another failover back', async () => {
+  it('a primary and its standby lose no data in a failover to the standby and a second failover back', async () => {
     const database = new URL(await pair.primary.database()).pathname.slice(1);
     await pair.primary.query('CREATE TABLE t AS SELECT 1 AS a', [], pair.primary.url(database));
     for (const a of [2, 3]) {

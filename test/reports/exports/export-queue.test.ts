@@ -26,7 +26,7 @@ function open(chunks: number, limits?: { idleMs: number; wholeMs: number }, fail
   return { queue: new ExportQueue(new FairQueue(bounds), thread, limits), read, stopped };
 }
 
-test("an export returns its chunks in order, reads one ahead, and releases the team's slot at its end", async () => {
+test('an export returns its chunks in order, reads one chunk ahead, and releases the team slot at its end', async () => {
   const { queue, read, stopped } = open(3);
   const one = await queue.begin('team', begin);
   const second = queue.begin('team', begin);

@@ -6,7 +6,7 @@ import { readTable } from '../../support/read-csv.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { readExport } from './read-chunks.ts';
 
-/** Exports while data is rolled up. */
+/** Tests exports while data is rolled up. */
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
 const hourMs = 3_600_000;
@@ -17,7 +17,7 @@ test.each([
   ['during one of its reads', 3000, true, true],
   ['between two of its reads', 1, true, false],
   ['only later', 3000, false, false],
-])('an export of an hour rolled up %s is complete or aborted', async (_, series, isRolledUp, breaks) => {
+])('an export is complete or aborted if its hour is rolled up %s', async (_, series, isRolledUp, breaks) => {
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   const hour = Math.floor(start / hourMs) * 60;
@@ -52,7 +52,7 @@ test.each([
   ['hour', false],
   ['minute', true],
 ] as const)(
-  'an export of measurements by %s is either complete or aborted if its day is rolled up in the meantime',
+  'an export of measurements by %s is complete or aborted if its day is rolled up during the export',
   async (step, breaks) => {
     const store = temporaryUsage();
     const { write, maintain } = createAggregator(store);

@@ -99,7 +99,7 @@ function usagePoints(store: UsageTables, range: ReportRange, only: string | unde
 
 const byPlace = (a: object, b: object) => Number(JSON.stringify(a) > JSON.stringify(b)) || -1;
 
-test('exports of usage and measurements equal the points of the reports, whatever was rolled up', async () => {
+test('exports of usage and measurements equal the points of the reports, no matter which data was rolled up', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.array(event, { maxLength: 12 }), fc.constantFrom(0, 3, 500)), {
@@ -192,7 +192,7 @@ test('findSpanEnd limits the counts of a period, and ends the period at the end 
 
 const columns = { text: { description: '', example: '' } };
 
-test('an export that is abandoned during a chunk closes its rows', () => {
+test('an export that is abandoned during a chunk closes its row iterator', () => {
   let isClosed = false;
   function* rows() {
     try {

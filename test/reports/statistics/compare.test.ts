@@ -73,7 +73,7 @@ describe('compare', () => {
   });
 });
 
-/** People who return and have individual habits, on days that differ. */
+/** People who return and have individual habits. The days have different rates. */
 const usual: Experiment = {
   days: 10,
   people: [130, 130],

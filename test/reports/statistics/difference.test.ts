@@ -8,7 +8,7 @@ import {
 } from '../../../src/reports/statistics/difference.ts';
 import { createDraws } from './draws.ts';
 
-/** So many people that the variance between them is negligible. */
+/** A number of people so large that the variance between them is negligible. */
 const crowd = 1e15;
 
 const days = fc
@@ -86,7 +86,7 @@ describe('estimateDifference', () => {
   });
 });
 
-it('estimateRate has the variance between people if all days are equal', () => {
+it('estimateRate returns the variance between people if all days are equal', () => {
   const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
   const { value, standardError } = estimateRate({ days: alike, users: 200 });
   expect(value).toBeCloseTo(0.2, 12);

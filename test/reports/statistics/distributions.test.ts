@@ -68,7 +68,7 @@ describe("Holm's method", () => {
     for (const [index, p] of [0.03, 0.06, 0.06, 0.02].entries()) expect(adjusted[index]).toBeCloseTo(p, 12);
   });
 
-  it("Holm's method keeps the order of p-values, never lowers one, and never exceeds Bonferroni's p-value", () => {
+  it('the Holm method keeps the order of p-values, lowers no p-value, and never exceeds the Bonferroni value', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (pValues) => {
         const adjusted = adjustByHolm(pValues);

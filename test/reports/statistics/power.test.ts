@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysUntil, detectable, type Traffic, usersIn } from '../../../src/reports/statistics/power.ts';
 
-/** Returns traffic with so many checks that only people count, each of them as half an observation. */
+/** Returns traffic with so many checks that only the people matter. Each person counts as half an observation. */
 const people = (each: number, rate: number): Traffic => ({
   rate,
   checks: 1e12,

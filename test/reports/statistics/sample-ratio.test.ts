@@ -33,7 +33,7 @@ describe('sampleRatioP', () => {
   });
 
   it.each([10_000, 1_000_000])(
-    'sampleRatioP almost never finds a mismatch if %i people are assigned by the weights',
+    'sampleRatioP almost never finds a mismatch if %i people are assigned according to the weights',
     (people) => {
       const draws = createDraws(3);
       const sketched = (users: number) => Math.round(users * (1 + 0.00575 * draws.normal()));

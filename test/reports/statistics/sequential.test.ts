@@ -47,7 +47,7 @@ function isExceeded(draws: Draws, steps: number): boolean {
   return false;
 }
 
-/** People who return and have individual habits, on days that differ. */
+/** People who return and have individual habits. The days have different rates. */
 const usual: Experiment = {
   days: 21,
   people: [130, 130],
@@ -60,7 +60,7 @@ const usual: Experiment = {
 const planned = 14;
 
 /**
- * Reads experiments on every day. Returns the share that finds an effect on some day, and the share whose intervals
+ * Evaluates experiments on every day. Returns the share with an effect found on some day, and the share whose intervals
  * always contain the true effect.
  */
 function looks(experiment: Experiment, count: number, seed: number) {

@@ -168,7 +168,7 @@ test('the document of the metrics host has only the known keys of examples', () 
   expect(keys.filter((key) => !known.includes(key))).toEqual([]);
 });
 
-/** Refusals that a schema can express. The others are about bytes and headers, or about stored records. */
+/** Refusals that a schema can express. Other refusals are about bytes and headers, or about stored records. */
 const ofShape = /^invalid_(body|name|time)/;
 
 /** Names of violations that JSON Schema cannot describe: lengths in bytes, lone surrogates. */

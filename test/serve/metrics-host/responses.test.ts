@@ -20,7 +20,7 @@ const settings: Readonly<Record<World, LocalOptions>> = {
 
 interface Shop {
   readonly service: LocalService;
-  /** Replaces the keys of the examples with real ones. */
+  /** Replaces the keys of the examples with real keys. */
   fill(text: string): string;
 }
 
@@ -85,7 +85,7 @@ const promised = /^(access-control-.*|retry-after|vary|etag|www-authenticate)$/;
 function documentedHeaders({ operation, status }: Case): string[] {
   const names = Object.keys(operations.get(operation)!.responses[status]?.headers ?? {});
   const sent = names.map((name) => name.toLowerCase()).filter((name) => promised.test(name));
-  return sent.filter((name) => name !== 'access-control-expose-headers'); // Only if an entry was left out.
+  return sent.filter((name) => name !== 'access-control-expose-headers'); // Present only if an entry was left out.
 }
 
 describe('the service responds as documented', () => {
@@ -128,7 +128,7 @@ interface Sample extends SentCase {
   readonly expected: unknown;
 }
 
-/** Every example of a request, with the example of its response that has the same name. */
+/** Every example of a request, with the response example of the same name. */
 const samples: readonly Sample[] = [...operations].flatMap(
   ([operation, { parameters = [], requestBody, responses }]) => {
     const status = Number(Object.keys(responses)[0]);

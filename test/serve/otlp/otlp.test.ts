@@ -15,7 +15,7 @@ let collector: TestCollector;
 let service: LocalService;
 
 beforeAll(async () => {
-  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100'); // Of the packages: how long spans wait, ms.
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100'); // Delay of the package before it sends spans, ms.
   collector = await TestCollector.open();
   const headers = join(freshDirectory(), 'headers');
   writeFileSync(headers, `# For the collector\nAuthorization: Bearer ${secret}\n`);

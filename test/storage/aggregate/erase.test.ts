@@ -14,7 +14,7 @@ function createDeletion(application: number, environments: readonly number[], wh
   return { application, environments, whole, target, teamId: 'team', requestedAt: now };
 }
 
-/** Fills a store with data of environments. The number of an application is a tenth of its environments' numbers. */
+/** Fills a store with data of environments. Environments 10 to 19 belong to application 1, and so on. */
 function fill(store: UsageTables, environments: readonly number[]): void {
   const { write } = createAggregator(store);
   for (const environment of environments) {
@@ -44,16 +44,19 @@ async function fillStore(environments: readonly number[]): Promise<string[]> {
 const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !/^(messages|cumulative) /.test(record));
 
-test.each([1, 3, 1000])('erasure in steps of %d records removes all data of an application only', async (limit) => {
-  const store = temporaryUsage();
-  fill(store, [10, 11, 20, 30]);
-  erase(store, createDeletion(2, [20], true), limit);
-  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([10, 11, 30])));
-  erase(store, createDeletion(1, [10, 11], true), limit);
-  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([30])));
-  erase(store, createDeletion(3, [30], true), limit);
-  expect(withoutMessages(dump(store))).toEqual([]);
-});
+test.each([1, 3, 1000])(
+  'erasure in steps of %d records removes all data of an application, and no other data',
+  async (limit) => {
+    const store = temporaryUsage();
+    fill(store, [10, 11, 20, 30]);
+    erase(store, createDeletion(2, [20], true), limit);
+    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([10, 11, 30])));
+    erase(store, createDeletion(1, [10, 11], true), limit);
+    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([30])));
+    erase(store, createDeletion(3, [30], true), limit);
+    expect(withoutMessages(dump(store))).toEqual([]);
+  },
+);
 
 test('erasing an environment keeps only the people and the ledger of its application', async () => {
   const store = temporaryUsage();

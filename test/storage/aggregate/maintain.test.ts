@@ -40,7 +40,7 @@ const event = fc.record({
   value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
 });
 
-/** Adds events that are reported at `now`. A late event is added to the bucket that has its time at `now`. */
+/** Adds events that are reported at `now`. The age of an event at `now` determines the width of its bucket. */
 function add({ write }: Aggregator, events: readonly Event[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);
@@ -143,6 +143,7 @@ test('an upkeep step does at most `limit` units of work, and returns 0 once noth
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
   const one = stepAt(start + 5 * hourMs, 6);
-  // Rolling up 11 blocks of counts takes 2 units, because 8 blocks take one. Deleting and rolling up 10 blocks take 20.
+  // Rolling up 11 blocks of counts takes 2 units, because 8 blocks take one unit. Deleting and rolling up 10 blocks
+  // takes 20 units.
   expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
 });

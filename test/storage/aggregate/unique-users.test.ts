@@ -34,7 +34,7 @@ function count(store: UsageTables, days: Days, groups: readonly (readonly number
   return finish(countUniqueUsers(new UserUnions(store), 1, days, groups));
 }
 
-test('unique users are the sizes of the unions over the days of the report', async () => {
+test('the number of unique users is the size of the union of the sketches over all days of the report', async () => {
   const seen: fc.Arbitrary<SeenUsers> = fc.record({
     environment: fc.constantFrom(1, 1, 1, 2),
     ordinal: fc.constantFrom(0, 1, 2, 3),
@@ -82,7 +82,7 @@ test('groups keep their order, even if there are too many groups for one countin
   expect(counted.series.size).toBe(600);
 });
 
-test('no series has more users than the environment, which has at most as many as its series together', async () => {
+test('no series has more users than its environment, and no environment has more users than all of its series', async () => {
   const property = fc.property(
     fc.array(fc.tuple(fc.nat(1e6), fc.integer({ min: 500, max: 3000 })), { minLength: 2, maxLength: 3 }),
     (parts) => {

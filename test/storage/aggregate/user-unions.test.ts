@@ -87,7 +87,7 @@ test('cached unions equal freshly computed unions, whenever users are added', as
   );
 });
 
-test('a user added to a past day is counted, and a user added to today keeps the cached unions valid', async () => {
+test('a user added to a past day is counted, and a user added today keeps the cached unions valid', async () => {
   const store = temporaryUsage();
   const { add, endDay } = writer(store);
   const unions = new UserUnions(store);

@@ -153,7 +153,7 @@ test.each(ofAccounts)('the check of a directory finds damaged records in the tab
   expect(found).toContain(fault);
 });
 
-test('the check of a directory rejects a directory without its usage', async () => {
+test('the check of a directory rejects a directory without a usage store', async () => {
   const data = filledDirectory();
   rmSync(join(data, 'usage'), { recursive: true });
   expect(await listFaults(data)).toEqual(['usage/data.mdb: missing']);

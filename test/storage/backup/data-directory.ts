@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 /** A pace that is never interrupted. */
 export const steady = new Pace({ clock: { monotonic: () => performance.now() }, over: new AbortController().signal });
 
-/** A pace that rests whenever possible and then calls `rested`. The work is interrupted if that returns true. */
+/** A pace that rests whenever possible and then calls `rested`. The work is interrupted if `rested` returns true. */
 export function restless(rested: () => boolean): Pace {
   let now = 0;
   const monotonic = () => {

@@ -189,7 +189,7 @@ test('a directory whose journal is missing is reported, and foldJournals does no
 const missing = (data: string) =>
   `Cannot read journal ${getJournalsDirectory(data)}/1: its segments are missing. Put the segments back`;
 
-test('a journal whose segments were removed is reported, and neither folded nor begun again', async () => {
+test('a journal without its segments is reported, but is neither folded nor begun again', async () => {
   const data = await killed();
   for (const name of readdirSync(join(getJournalsDirectory(data), '1')))
     rmSync(join(getJournalsDirectory(data), '1', name));

@@ -24,7 +24,7 @@ function beside({ gentle }: { readonly gentle: boolean }) {
   return { state, pauses, pace, over };
 }
 
-test('a paced task rests as long as it worked if the service wrote during that time', async () => {
+test('a paced task rests for as long as it has worked if the service wrote data during that time', async () => {
   const { state, pace, pauses } = beside({ gentle: true });
   state.now += 1;
   state.commits += 1;

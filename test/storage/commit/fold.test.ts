@@ -67,9 +67,9 @@ const batches = fc.array(
     packets: fc.array(packet, { maxLength: 5 }),
     mints: fc.boolean(),
     forgets: fc.boolean(),
-    /** True if the batch shares its frame with the batch before. */
+    /** True if the batch shares its frame with the previous batch. */
     joins: fc.boolean(),
-    /** The result of the transaction that begins with this batch, if one begins. */
+    /** Result of the fold that starts after this batch; `nothing` if no fold starts. */
     begins: fc.constantFrom('nothing', 'nothing', 'fold', 'failed fold'),
   }),
   { minLength: 1, maxLength: 8 },

@@ -119,7 +119,7 @@ test('the size of a batch is limited for any number of applications', async () =
   expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
 });
 
-test('a failed commit refuses the packets of all its senders, and no packet of the next commit', async () => {
+test('a failed commit refuses the packets of all its senders, but refuses no packet of the next commit', async () => {
   const { begun, heard, send } = openLane();
   const lost = send(2);
   await turn();
@@ -162,7 +162,7 @@ test('the next batch includes the series of a failed batch', async () => {
   expect(begun[2]?.envelope.series).toEqual([]);
 });
 
-test('the queue monitor counts packets until they are settled', async () => {
+test('the queue monitor counts packets until they are on disk or refused', async () => {
   const { monitor, begun, send } = openLane();
   send(3);
   expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
@@ -203,7 +203,7 @@ test('a barrier rejects if the commit it waits for fails', async () => {
   ]);
 });
 
-test('a commit lane is settled once earlier packets are on disk or refused, despite later packets', async () => {
+test('settled resolves once the earlier packets of a commit lane are on disk or refused, despite later packets', async () => {
   const { lane, begun, send } = openLane();
   let settled = 0;
   const settle = () => {
@@ -226,7 +226,7 @@ test('a commit lane is settled once earlier packets are on disk or refused, desp
   expect(begun).toHaveLength(3);
 });
 
-test('a commit lane is idle only once all packets are settled', async () => {
+test('a commit lane is idle only once all of its packets are on disk or refused', async () => {
   const { lane, begun, send } = openLane(1);
   let idle = false;
   send(2);

@@ -19,7 +19,7 @@ function createBatch(checks: number) {
   return batch.seal();
 }
 
-/** A lane whose journal the service's thread shares with two others, and the name of its series. */
+/** A lane whose journal the service's thread shares with two other threads, and the name of its series. */
 async function openShared(start: Partial<CommittersStart> = {}) {
   const data = temporaryDirectory();
   const store = openUsageTables(data);

@@ -53,7 +53,7 @@ async function failing() {
   return { data, committer: committer as JournaledCommitter, reason, failures, close };
 }
 
-test('EmbeddedUsage reports that no journal segment can be prepared, until one is prepared', async () => {
+test('EmbeddedUsage reports that no journal segment can be prepared, until a segment is prepared', async () => {
   const { data, committer, reason, failures, close } = await failing();
   expect(reason()).toBe('the store does not accept data; see the log');
   const unfinished = join(data, 'journal/1/prepare.tmp');

@@ -106,14 +106,15 @@ describe('JournalWriter.append', () => {
     );
   });
 
-  it('a frame that a replay did not find is never returned later, although it is on disk', () => {
+  it('a frame that a replay did not find is never returned later, even if it is on disk', () => {
     let drawn = 0.99;
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
     failNext(made, ['sync', 'syncDirectory'], ['EIO', 'EIO', 'EIO']);
     const { fault } = made.disk;
     made.disk.fault = (operation) => {
-      // The first flush fails after all data has reached the disk. The second flush fails before any data has.
+      // The first flush fails after all data has reached the disk. The second flush fails before any data has reached
+      // it.
       if (operation.length === 16) drawn = 0;
       return fault(operation);
     };
@@ -168,7 +169,7 @@ describe('beginning a segment', () => {
     }
   });
 
-  it('a segment gets its header even if another thread creates a spare with the name of its spare', () => {
+  it('a segment gets its header even if another thread creates a spare with the same name', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     const other = prepareSpare(journal);
@@ -207,7 +208,7 @@ it('a writer continues after the last frame of the store if the store is ahead o
 });
 
 describe('a full disk', () => {
-  it('preparing a spare and later appends fail until there is space again', () => {
+  it('preparations of a spare and later appends fail until the disk has space again', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     for (const free of [0, 1, 4_096, segmentSize - 1]) {

@@ -99,7 +99,7 @@ export class LossyDisk implements JournalFiles {
     this.#changes = [];
   }
 
-  /** Begins the next process after one was killed. Open files must be forgotten. */
+  /** Begins the next process after the previous process was killed. Open files must be forgotten. */
   restart(): void {
     this.#isKilled = false;
   }

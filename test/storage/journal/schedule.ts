@@ -41,7 +41,7 @@ export class Schedule {
   #settled: string[] = [];
   /** The body of a frame that is possibly in the journal. */
   #unknown: string | undefined;
-  /** The durable content of the store: the bodies of frames 1 to the position. */
+  /** The durable content of the store: the bodies of the frames from 1 to its position. */
   #stored: string[] = [];
   /** Frames that were read and are not in the store. */
   #unfolded: string[] = [];
@@ -138,7 +138,7 @@ export class Schedule {
     expectSame(this.#stored.concat(this.#unfolded), this.#settled);
   }
 
-  /** Runs one transaction of the store, which has the frames and the position of the last frame. */
+  /** Runs one transaction of the store, which keeps the frames and the position of the last frame. */
   #fold(count: number): void {
     this.#stored = this.#stored.concat(this.#unfolded.splice(0, count));
   }

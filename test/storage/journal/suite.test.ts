@@ -131,7 +131,7 @@ describe.each<[string, () => JournalFiles]>([
     });
 
     it.each([-24, -16, -8, 0, 8])(
-      'the journal is read in chunks if a frame ends %i bytes after a chunk',
+      'the journal is read in chunks if a frame ends %i bytes after the end of a chunk',
       (distance) => {
         journal = { ...journal, segmentSize: 4 * chunk };
         const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];

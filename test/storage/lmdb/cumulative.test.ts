@@ -197,7 +197,7 @@ describe('a registration', () => {
     expect(store.sums()).toEqual({ 'a/yes': 7 });
   });
 
-  test('similar messages count in full if the registration is of an SDK that never repeats a bucket', () => {
+  test('similar messages count in full if the registered SDK never repeats a bucket', () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.never }));
     for (const _ of [1, 2]) store.send({ 'a/yes': 5 }, start, { ...unnamed, repeats: repeats.whole });
@@ -216,7 +216,7 @@ describe('a registration', () => {
   });
 });
 
-test('the amounts of two names that share a series in a message are added', () => {
+test('a message adds the amounts of two names that share a series', () => {
   const store = openStore();
   const [ref] = store.flattenTotals({ 'a/yes': 0 });
   const twice = (one: number, other: number) => [ref!, opensFeature, one, ref!, opensFeature, other];

@@ -173,7 +173,7 @@ test('createAtomically moves no directory to its place before all directories ar
   expect(readdirSync(data).sort()).toEqual(['first', 'second']);
 });
 
-test('a failed creation of directories leaves no files behind, and files from a power loss do no harm', async () => {
+test('a failed creation of directories leaves no files behind, and files left by a power loss do no harm', async () => {
   const data = temporaryDirectory();
   let half = '';
   const failing = createAtomically(data, async (aside) => {
@@ -210,7 +210,7 @@ test.each([
   expect(readdirSync(data)).toEqual([]);
 });
 
-test('locking a data directory first moves the directories that an interrupted run has completed', () => {
+test('locking a data directory first moves the directories that an interrupted run completed to their place', () => {
   const data = temporaryDirectory();
   for (const store of ['accounts', 'usage']) {
     mkdirSync(`${data}/prepared.tmp/${store}`, { recursive: true });

@@ -54,7 +54,7 @@ const listEnds = (store: UsageTables) => [1, 2, 3].map((n) => findEnd(store, 'an
 const getProfile = (store: UsageTables, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
-test('the previous instance id stays valid for the grace period, and the id before it becomes invalid', async () => {
+test('the previous instance id stays valid for the grace period, and all earlier ids are invalid', async () => {
   const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
@@ -73,7 +73,7 @@ test('replacing an instance id does not extend the lifetime of the replaced id',
   expect(findEnd(store, 'ann', 1)).toBe(start + ttl);
 });
 
-test('each id replaces the previous one if several ids are minted for one identity in one transaction', async () => {
+test('each id replaces the previous id if several ids are minted for one identity in one transaction', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);

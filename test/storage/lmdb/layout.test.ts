@@ -144,7 +144,7 @@ describe('a store of an earlier layout', () => {
     await lmdb.close();
   });
 
-  it('a command rejects an earlier layout next to a service until the service has migrated the store', async () => {
+  it('a command that runs next to a service rejects an earlier layout until the service has migrated the store', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const next: Layout = { store: 'accounts', steps: [() => {}] };
@@ -157,7 +157,7 @@ describe('a store of an earlier layout', () => {
 });
 
 describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout) => {
-  it('a store with a later layout is rejected with its name, and not changed', async () => {
+  it('a store with a later layout is not changed, and the error names the store and its layout', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const lmdb = openLmdb(`${data}/${layout.store}`);

@@ -76,7 +76,7 @@ test('a ledger row is read back as it was written', async () => {
   expect(entries).toContainEqual({ hour: 100, dimensions: accepted, count: 3, lastAt, example: null });
 });
 
-test('a ledger row of an earlier build is read with the present code of its refusal', async () => {
+test('a ledger row with an old refusal code of an earlier build is read with the current code', async () => {
   const store = temporaryUsage();
   put(store, 5, 100, { ...refused, code: 'engine_unavailable' });
   expect(Array.from(ledgerEntries(store, 5, 100, 101), ({ dimensions }) => dimensions.code)).toEqual([

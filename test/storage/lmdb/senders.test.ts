@@ -46,7 +46,7 @@ test.each([
   ['a feature', 7, 25],
   ['an environment', environmentOrdinal, 100],
 ])(
-  '%s stores equally many senders of packets and of reports, and all further senders as one sender',
+  '%s stores equal numbers of packet senders and report senders, and all further senders as __other__',
   (_, ordinal, room) => {
     const { store, put } = open();
     for (let at = 0; at < room + 5; at += 1) put(sight(browser(`browser ${at}`), at, ordinal));

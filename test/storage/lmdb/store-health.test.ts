@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['EMFILE', 'ENFILE', 24, 23])(
-  'the error %s makes the store wait until a file can be opened, with a public reason',
+  'the error %s makes the store wait until a file can be opened, and the store reports a public reason',
   (code) => {
     const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
     health.failed(new CommitError('too many open files', code));

@@ -42,7 +42,7 @@ test('a service that starts again days later rolls up its data, and reports the 
   await later.stop();
 });
 
-test('a report for a time before all retained data is counted, noted, and not erased immediately', async () => {
+test('a late report is counted, noted and not erased immediately, even if it is older than all retained data', async () => {
   let now = Date.UTC(2026, 0, 31, 23, 59);
   const clock = { now: () => now, monotonic: systemClock.monotonic };
   const args = ['--keep-minutes', '1', '--keep-hours', '1', '--keep-days', '2'];

@@ -64,7 +64,8 @@ export function continueWithPage(name: string, email: string, address: string, c
 }
 
 /**
- * A page with a hyperlink to a provider. With a form instead, the `form-action` of the page could block the redirect.
+ * A page with a hyperlink to a provider. The page has no form, because the `form-action` of a form could block the
+ * redirect.
  */
 function continueWith(name: string, address: string, task: Html, cookie?: string): HttpResponse {
   const title = `Continue with ${name}`;

@@ -14,7 +14,8 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Htt
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
-  // Otherwise a program that offers passkeys automatically could offer a refused passkey again and again.
+  // A refused passkey is not offered again. Otherwise, a program that offers passkeys automatically could repeat it
+  // endlessly.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formResponse(page, {

@@ -28,9 +28,9 @@ import {
 } from './series.ts';
 
 interface ChartProps {
-  /** Subject of the chart, such as "Checks by variant". The width of a bucket is added. */
+  /** Subject of the chart, such as "Checks by variant". The chart adds the width of a bucket. */
   readonly title: string;
-  /** True if the figures are levels or rates, which are not per bucket. */
+  /** True if the figures are levels or rates, and therefore not counts per bucket. */
   readonly levels?: boolean;
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
@@ -56,7 +56,7 @@ export function Chart(props: ChartProps) {
   const { height = 260, onZoom, csv = props.title, levels = false } = props;
   const { start, width, count, starts, utc } = buckets;
   const title = levels ? props.title : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
-  // Days without listed starts are UTC days.
+  // Day buckets whose starts are not listed are UTC days.
   const zone = utc || (width >= daySeconds && starts === undefined) ? 'UTC' : formats.zone;
   const times = useMemo(() => chartTimes(width, zone), [width, zone]);
   const of: ChartData = useMemo(

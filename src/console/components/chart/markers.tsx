@@ -24,7 +24,7 @@ export function createMarkers(
     }));
 }
 
-/** Markers with a smaller distance are drawn as one, px. */
+/** Minimum distance between markers that are drawn separately, px. */
 const closePx = 14;
 
 interface Cluster {
@@ -43,7 +43,10 @@ export function groupPositions(xs: readonly number[], close: number): readonly C
   return clusters;
 }
 
-/** Draws a vertical line with an arrowhead at each marker. Close markers share a line, with their number. */
+/**
+ * Draws a vertical line with an arrowhead at each marker. Markers that are close share a line, which shows their
+ * number.
+ */
 export function drawMarkers(u: uPlot, { markers, buckets }: PlotContent, palette: Palette, ratio: number): void {
   const { ctx, bbox } = u;
   const xs = markersWithin(buckets, markers).map(({ at }) =>

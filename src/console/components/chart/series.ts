@@ -49,7 +49,7 @@ export const dashes: Readonly<Record<Tone, readonly number[]>> = {
   past: [],
 };
 
-/** The tone of the n-th series, from 0. Series beyond the sixth share a tone. */
+/** The tone of the series at an index, from 0. Series after the sixth share a tone. */
 export function getSeriesTone(index: number): Tone {
   return index < 6 ? tones[index]! : 'other';
 }
@@ -170,7 +170,8 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
 };
 
 /**
- * Returns the cursor after a key is pressed. Shift selects a range. From `nowhere`, keys except Home lead to the end.
+ * Returns the cursor after a key is pressed. Shift selects a range. From `nowhere`, every key except Home moves to the
+ * end.
  * @returns `undefined` if the key does not move the cursor
  */
 export function afterKey(
@@ -187,7 +188,7 @@ export function afterKey(
   return { at: within, anchor: shift ? (anchor ?? at ?? within) : undefined };
 }
 
-/** Returns the first and the last selected bucket. Both are equal without a range. */
+/** Returns the first and the last selected bucket. They are equal if no range is selected. */
 export function selected({ at, anchor }: ChartCursor): readonly [number, number] | undefined {
   if (at === undefined) return undefined;
   return [Math.min(at, anchor ?? at), Math.max(at, anchor ?? at)];

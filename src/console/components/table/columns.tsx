@@ -24,7 +24,10 @@ export function Ago({ at, never = '–' }: { readonly at: string | null; readonl
   );
 }
 
-/** The time since a sender was last seen. @param props `at`: the start of the ten minutes in which it was last seen */
+/**
+ * The time since a sender was last seen. @param props `at`: the start of the ten-minute period in which the sender was
+ * last seen
+ */
 export function SeenAgo({ at }: { readonly at: string }) {
   const start = Date.parse(at);
   return (

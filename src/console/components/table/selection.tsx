@@ -8,7 +8,7 @@ export interface Selection<Row> {
   clear(): void;
 }
 
-/** Returns the selected keys after a click on a checkbox. Shift selects all rows since the previous click. */
+/** Returns the selected keys after a click on a checkbox. With Shift, all rows between two clicks are selected. */
 export function selectedAfter(
   keys: ReadonlySet<string>,
   order: readonly string[],

@@ -171,7 +171,7 @@ function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) =
   const found = activeKey.value === undefined ? 0 : rows.findIndex((row) => rowKey(row) === activeKey.value);
   const active = rows.length === 0 ? -1 : Math.max(0, found);
   const rowAt = (index: number) => body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
-  // When an element moves in the document, it loses the focus. The code below restores the focus.
+  // An element loses the focus when it moves in the document. The code below restores the focus.
   const had = body.current?.contains(document.activeElement) === true;
   useLayoutEffect(() => {
     if (!wanted.current && (!had || body.current?.contains(document.activeElement))) return;

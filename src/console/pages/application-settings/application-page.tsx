@@ -1,6 +1,6 @@
 /*
  * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them. Each
- * other file has a section, or a part of one.
+ * other file contains a section, or a part of a section.
  */
 
 import { useSignal } from '@preact/signals';

@@ -159,7 +159,7 @@ const revokedColumns = createDeclaredColumns<ApplicationKey>(
   },
 ).map((column) => ({ ...column, number: false }));
 
-/** True if a key can be rotated. Adopted tokens cannot: only Unleash can replace its tokens. */
+/** True if a key can be rotated. Adopted tokens cannot be rotated, because only Unleash can replace its tokens. */
 function canRotate({ expiresAt, environment }: ApplicationKey): boolean {
   return expiresAt === null && environment === undefined;
 }

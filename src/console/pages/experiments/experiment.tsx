@@ -287,7 +287,7 @@ interface IntervalsProps {
   readonly variants: readonly MeasuredVariant[];
 }
 
-/** Draws the interval of each variant's difference from the base, all on one scale. */
+/** Draws the confidence interval of each variant's difference from the base. All intervals share one scale. */
 function Intervals({ metric, base, variants }: IntervalsProps) {
   const ends = variants.flatMap(({ difference }) => difference?.interval ?? []);
   const reach = Math.max(0, ...ends.map(Math.abs)) * 1.1;

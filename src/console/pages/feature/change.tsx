@@ -44,7 +44,7 @@ export interface FeatureProps {
   readonly feature: ResourceVersion<FeatureDetail>;
 }
 
-/** Changes the declaration of a flag, and declares it if necessary. `dialog` asks the reader after a conflict. */
+/** Changes the declaration of a flag, and declares the flag if necessary. `dialog` asks the reader after a conflict. */
 export function useFeatureChange(place: FeaturePlace) {
   const { conflict, change } = useChange<FeatureDetail>(featurePath(place)!);
   const shown = conflict && {

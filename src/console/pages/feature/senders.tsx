@@ -13,7 +13,7 @@ import { groupPrograms, type ProgramThere, type SenderProgram } from './traffic.
 
 const everyMs = 15_000;
 
-/** Returns the sources of the flag in this environment, if none of them reports use and views. */
+/** Returns the sources of the flag in this environment, if no source reports uses and views. */
 export function useChecksOnly(place: FeaturePlace): readonly string[] {
   const { data } = usePoll<FeatureSenders>(featurePath(place, 'senders'), everyMs);
   return listChecksOnly(data?.items.filter(({ environment }) => environment === place.environment) ?? []);

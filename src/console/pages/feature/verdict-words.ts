@@ -48,8 +48,8 @@ type VerdictSummary = Pick<
 >;
 
 /**
- * Formats the heading of a verdict. For an archived or undeclared flag, the heading states that, and the verdict is in
- * `also`. Both texts are sentences without a full stop.
+ * Formats the heading of a verdict. For an archived or undeclared flag, the heading names this state, and the verdict
+ * is in `also`. Both texts are sentences without a full stop.
  */
 export function formatHeading(
   verdict: VerdictSummary,
@@ -75,7 +75,7 @@ function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { 
   return `${beginnings[kind]}${until}${from}${describeRule(verdict)}${where}`;
 }
 
-/** Describes the rule by which a flag is in use. The range of the page can contain only one of its variants. */
+/** Describes the rule by which a flag is in use, because the page can contain only one of its variants. */
 function describeRule({ kind, reasons, staleAfterDays }: VerdictSummary): string {
   const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';

@@ -66,7 +66,7 @@ function keptChoice(place: InEnvironment): Choice | undefined {
   return new Map(readStored()).get(formatPlace(place));
 }
 
-/** Stores the choices of the address, and restores them if the address has no choices. */
+/** Stores the choices in the address, and restores the stored choices if the address has no choices. */
 export function useKeptChoice(place: InEnvironment): void {
   const { query, change } = useQuery();
   const { use, with: target, key } = query;

@@ -22,7 +22,8 @@ import { type Source, sources } from './sources.ts';
 import type { Block, Lines, Target } from './target.ts';
 
 export function ConnectPage(props: InEnvironment) {
-  // The key remounts the page for another environment, because it must not show messages of the previous environment.
+  // The `key` remounts the page for another environment, so that the page never shows messages of the previous
+  // environment.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
@@ -88,7 +89,7 @@ type KeyStepProps = Omit<StepsProps, 'source'> & { readonly target: Target };
 
 function KeyAndLines({ application, env, keys, target }: KeyStepProps) {
   const { query, change } = useQuery();
-  // The page knows the texts of new Backend keys until the reader leaves it.
+  // The page remembers new Backend keys in full until the reader leaves it.
   const fresh = useSignal<readonly ShownKey[]>([]);
   const asking = useSignal(false);
   const usable = withFresh(keys, fresh.value).filter(({ type }) => target.keyTypes.includes(type));
@@ -146,7 +147,7 @@ function LinesStep({ application, env, target, chosen }: LinesStepProps) {
   );
 }
 
-/** Returns the keys that senders can use, without adopted tokens. Adds the texts of new keys. */
+/** Returns the keys that senders can use, without adopted tokens. New keys include their full text. */
 function withFresh(keys: readonly ApplicationKey[], fresh: readonly ShownKey[]): readonly ShownKey[] {
   const isListed = ({ id, environment }: ApplicationKey) =>
     environment === undefined && fresh.every((each) => each.id !== id);
@@ -159,7 +160,7 @@ function isReadable({ key }: ShownKey): boolean {
 
 interface LinesViewProps {
   readonly lines: Lines;
-  /** True if the text of the key is unknown. */
+  /** True if the full key is not known. */
   readonly incomplete: boolean;
 }
 

@@ -1,11 +1,11 @@
-/** The address of the server in the examples in docs/examples/unleash. */
+/** Matches the address of the server in the examples in docs/examples/unleash. */
 const exampleAddress = /127\.0\.0\.1(:|, port_value: )8080/g;
 const exampleHost = /(Host |host_rewrite_literal: )?\bflags\.example\.com\b/g;
 
 /** Matches the parts of an example that a proxy in front of Unleash needs in addition to its usual configuration. */
 const ofRule = /127\.0\.0\.1(:|, port_value: )8080|\(metrics\(\/bulk\)\?\|register\)|\/flagmeter-mirror \{/;
 
-/** Matches the comment before the TLS lines, which are commented out, and these lines. */
+/** Matches the TLS lines, which are commented out, and the comment before them. */
 const withTls =
   /(.*\n)[ \t]*# With TLS to flagmeter, in (place of the line above|addition):\n((?:[ \t]*#(?! \S).*\n)+)/g;
 

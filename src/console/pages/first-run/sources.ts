@@ -73,7 +73,10 @@ await OpenFeature.setProviderAndWait(meter.withTracking(provider));`,
   };
 }
 
-/** Exporters of OpenTelemetry. Each target sends one signal: with two, every evaluation would count twice. */
+/**
+ * Exporters of OpenTelemetry. Each target sends only one signal, because with two signals every evaluation would count
+ * twice.
+ */
 const openTelemetryTargets: readonly Target[] = [
   service(
     'logs',
@@ -144,7 +147,7 @@ OpenFeature.addHooks(new ${name}());`,
 }
 
 function collector({ metricsUrl, environment, key }: Connection): Block {
-  // A header can contain only these characters. For other names, the resource must name the environment.
+  // A header can contain only these characters. An environment with another name must be set in the resource.
   const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {
     name: 'configuration of the collector',

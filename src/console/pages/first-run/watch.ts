@@ -17,7 +17,7 @@ export type WatchResult =
       readonly kind: 'arrived';
       readonly count: number;
       readonly last: LedgerEntry;
-      /** True if the environment has no messages of other kinds of senders. */
+      /** True if the environment has no messages from other kinds of senders. */
       readonly isAlone: boolean;
     }
   /** No message was accepted, but some were refused, or `patienceMs` is over. Then earlier refusals are shown too. */
@@ -52,7 +52,7 @@ export function watch({ source, since, now, ledger, unattributed }: WatchState):
   return { kind: 'trouble', refused: refused.slice(0, maxShown), unattributed: unknown.slice(0, maxShown), late };
 }
 
-/** True for an accepted message, except for minted ids and messages of a deleted environment. */
+/** True for an accepted message, except for the creation of ids and messages of a deleted environment. */
 function isTaken({ outcome, route, environment }: LedgerEntry): boolean {
   return outcome === 'accepted' && route !== 'identities' && environment !== null;
 }

@@ -41,7 +41,9 @@ function findDeclaration(name: string, declarations: ReadonlyMap<string, Metric>
   return { kind: declared?.kind ?? kind, unit: declared?.unit, declared: declared !== undefined };
 }
 
-/** Returns the figure of a row: the sum of a counter, the last value of a gauge, or `undefined` without any. */
+/**
+ * Returns the figure of a row: the sum of a counter, or the last value of a gauge; `undefined` without measurements.
+ */
 export function computeFigure({ kind, series }: MetricRow): number | undefined {
   if (kind === 'counter') return series.length === 0 ? undefined : series.reduce((sum, each) => sum + each.sum, 0);
   return latest(series)?.last;

@@ -141,7 +141,10 @@ function stateColumns({
 /** The default columns after the name of the flag. */
 export const usualColumns: readonly string[] = ['state', 'checks', 'users', 'last', 'owners'];
 
-/** Computes the growth between the compared periods. Without earlier checks, it is the largest number. */
+/**
+ * Computes the growth between the compared periods. Without checks in the earlier period, the growth is the largest
+ * number.
+ */
 function computeGrowth(compared: OverviewFeature['compared']): number | undefined {
   if (compared === undefined) return undefined;
   const [checks, before] = compared;
@@ -192,7 +195,10 @@ function count(key: string, title: string, of: (row: OverviewFeature) => number)
   };
 }
 
-/** Creates a column for uses or views. The table shows their share of the checks, and the CSV file their number. */
+/**
+ * Creates a column for uses or views. The table shows their share of the checks, and the CSV file contains their
+ * number.
+ */
 function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
   return {
     key,

@@ -48,7 +48,7 @@ export function FeatureTable({ app, overview, range, filter }: FeatureTableProps
   const { rows, hold, release } = useHeld(sorted, [sort, filter.search, filter.state, range.range].join());
   const selection = useSelection(rows, getKey, 'flag');
   const canChange = hasRole('User');
-  // Sorting by users needs the users of all flags.
+  // Sorting by users requires the user counts of all flags.
   useUsersInView(users, range, sortKey(sort) === 'users' ? found.map(getKey) : inView.value);
   return (
     <section aria-label="Flags">
@@ -172,7 +172,7 @@ interface UserCount {
 }
 
 interface FeatureUsers {
-  /** Users by flag, without flags that are not counted yet. */
+  /** Number of users by flag, for the flags that are already counted. */
   readonly known: ReadonlySignal<ReadonlyMap<string, UserCount>>;
   /** Counts the users of flags that are not counted yet. @param again counts all flags again */
   count(names: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;

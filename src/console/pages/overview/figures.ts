@@ -112,8 +112,8 @@ export function computeChange(now: number, before: number | undefined): Change |
 }
 
 /**
- * Computes the growth from the first half of the buckets to the second: 0.5 is half as much again. Ignores an
- * incomplete bucket.
+ * Computes the growth from the first half of the buckets to the second half. 0.5 means 50 % more. Ignores an incomplete
+ * bucket.
  * @returns `undefined` if the first half is empty
  */
 export function computeTrend(values: readonly number[], unfinished: boolean): number | undefined {

@@ -242,7 +242,7 @@ function Total({ overview, figure, words }: FigureProps) {
 
 const arrows = { up: ['▲', 'up'], down: ['▼', 'down'], same: ['=', 'no change:'] } as const;
 
-/** Shows the comparison of a figure. For users, it covers complete days, and names them. */
+/** Shows the comparison of a figure. For users, the comparison covers complete days, and the text names these days. */
 function Against({ overview, figure, words }: FigureProps) {
   const { usersBefore } = overview;
   if (figure !== 'users' || usersBefore === null) return <>{words}</>;

@@ -59,7 +59,7 @@ export function explainState(row: OverviewFeature, { staleAfterDays }: Pick<Over
   return hints.filter((hint) => hint !== undefined).join('. ');
 }
 
-/** Explains why a flag is in use. The range of the table can contain fewer variants than the verdict. */
+/** Explains why a flag is in use. The range of the table can contain fewer variants than the verdict considers. */
 function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string {
   if (recentVariants > 1) return `In use: ${recentVariants} variants within ${days} days`;
   return `In use: seen within ${days} days, with one variant for less than that`;
@@ -74,7 +74,10 @@ export function stateText(row: OverviewFeature, meant?: string): string {
   return shown === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[shown];
 }
 
-/** Finds the declared name that is similar to an undeclared flag's name. Slow: for visible rows only. */
+/**
+ * Finds the declared name that is similar to an undeclared flag's name. The search is slow, so use it only for visible
+ * rows.
+ */
 export function meantBy(features: readonly OverviewFeature[]): (row: OverviewFeature) => string | undefined {
   const declared = features.filter((row) => row.declared).map(({ feature }) => feature);
   const found = new Map<string, string | undefined>();

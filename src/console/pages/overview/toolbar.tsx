@@ -156,7 +156,7 @@ function Export({ name, columns, rows, range: { range, bounds }, complete }: Exp
     downloadCsv(name, formatCsv(columns, rows));
   }
   async function copy(change: Readonly<Record<string, string | undefined>>) {
-    // The link contains the time zone, because its recipient can prefer another one.
+    // The link contains the time zone, because the recipient might prefer another zone.
     const link = linkWith({ ...change, tz: format.zone });
     if (await copyText(link)) announce('Link copied');
     else dialog.open(<LinkDialog link={link} onClose={dialog.close} />);

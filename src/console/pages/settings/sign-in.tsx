@@ -87,7 +87,7 @@ interface PasswordPolicyProps {
 }
 
 function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
-  // The first team is the oldest, whose Admins run the installation.
+  // The first team is the oldest team. Its Admins run the installation.
   const [first] = useList<Team>(resource('teams'), { limit: 1 }).items ?? [];
   const options = withChosen(
     providers.map(({ id, name }) => [id, name]),

@@ -207,7 +207,10 @@ interface IdentitiesProps {
   readonly own?: boolean;
 }
 
-/** Lists the accounts at identity providers with which a user signs in. Renders nothing if there are none. */
+/**
+ * Lists the accounts at identity providers with which a user signs in. Renders nothing if the user has no such
+ * accounts.
+ */
 export function Identities({ id, own = false }: IdentitiesProps) {
   const path = resource('users', id, 'identities');
   const { data } = usePoll<LinkedIdentities>(path, 60_000);

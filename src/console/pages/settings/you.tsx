@@ -115,7 +115,7 @@ function Password({ thing, you: { email } }: YouProps) {
           const { currentPassword, password, again } = Object.fromEntries(data);
           if (again !== password) throw new ApiProblem(400, 'differs', 'The two new passwords differ');
           await thing.change(() => ({}), { currentPassword, password });
-          // A new password ends all sessions. This request fails, and the page asks the user to sign in again.
+          // A new password ends all sessions, so this request fails, and the page asks the user to sign in again.
           void thing.reload();
         }}
       >

@@ -15,7 +15,7 @@ import {
 } from '../../../storage/lmdb/instances.ts';
 import type { Application } from '../../../storage/lmdb/records.ts';
 
-/** A user of an application. The hash counts unique users; the digest finds the person's exposures. */
+/** A user of an application. The hash is used to count unique users. The digest is used to find exposures. */
 export interface Person extends Hash64 {
   readonly digest: Digest;
 }
@@ -50,7 +50,7 @@ export interface InstanceThreads {
   barrier(application: number): Promise<void>;
 }
 
-/** Maximum number of cached ids: about 20 MB. */
+/** Maximum number of cached ids, which take about 20 MB. */
 const maxKnown = 50_000;
 /** Time after which a cached id is read again. */
 const knownMs = 60_000;
@@ -146,7 +146,7 @@ interface MintResult {
 export class Instances {
   readonly #deps: InstanceDeps;
   readonly #known: KnownInstances;
-  /** People being forgotten. Packets received before the deletion is on disk must not recreate them. */
+  /** People being forgotten. Packets received before the deletion is on disk must not recreate their records. */
   readonly #leaving = new Map<string, number>();
 
   constructor(deps: InstanceDeps) {
@@ -184,7 +184,7 @@ export class Instances {
   }
 
   /**
-   * Finds the person of an id in a single lookup. Between two lookups, an id from another machine could arrive.
+   * Finds the person of an id in a single lookup. An id from another machine could arrive between two lookups.
    * @param now Unix ms
    * @returns `'unresolved'` if another machine could have minted the id a moment ago; `undefined` if the id is unknown,
    * expired, or of another application
@@ -226,7 +226,7 @@ export class Instances {
   #read(instanceId: string, application: number, now: number): KnownInstance | 'unresolved' | undefined {
     const { usage, threads } = this.#deps;
     const digest = digestOfInstance(instanceId);
-    if (digest === undefined) return undefined; // Never minted, so no lookup is needed.
+    if (digest === undefined) return undefined; // This id was never minted, so no lookup is needed.
     const instance = findInstance(usage.findPeople(application), application, instanceId);
     if (instance === undefined) return usage.resolvesLater ? 'unresolved' : undefined;
     if (instance.expiresAt <= now) return undefined;

@@ -52,7 +52,7 @@ export class OtlpCounter {
   readonly #now: number;
   readonly #rows: number[] = [];
   readonly #people: Person[] = [];
-  /** Index of the person by the text of the user; `nobody` if the text is not an identity. */
+  /** Index of the person, by the index of the user's text; `nobody` if the text is not an identity. */
   readonly #personAt = new Map<number, number>();
   readonly #totals: Total[] = [];
   /** True for each total whose sender states when it began to count. */
@@ -208,7 +208,11 @@ export class LatestTotals {
     this.#store = store;
   }
 
-  /** Remembers a total. @param hasStart true if its sender states a start of counting @returns the note, if any */
+  /**
+   * Remembers a total.
+   * @param hasStart true if the sender states when it began to count
+   * @returns the note, if any
+   */
   add(total: Total, hasStart: boolean): LedgerNote | undefined {
     const { value, at, fresh } = total;
     const key = `${total.application} ${Buffer.from(total.digest).toString('latin1')}`;

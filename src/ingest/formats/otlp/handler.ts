@@ -171,7 +171,7 @@ function rejectionText({ notes }: OtlpRequest, { unplaced }: OtlpSender): string
   return `Some records about feature flags were not counted (${reasons.join(', ')})`;
 }
 
-/** Header with the environment of resources that name no environment. */
+/** Header that names the environment of resources without an environment name. */
 const environmentHeader = 'x-flagmeter-environment';
 
 function keyIn(headers: Headers): string | undefined {

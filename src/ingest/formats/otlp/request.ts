@@ -55,7 +55,7 @@ export function isEvaluationSpan(name: unknown): boolean {
 const successTotal = 'feature_flag.evaluation_success_total';
 const errorTotal = 'feature_flag.evaluation_error_total';
 
-/** True if a metric is counted. The other metrics of the hooks count the same evaluations a second time. */
+/** True if a metric is counted. The other metrics of OpenTelemetry hooks count the same evaluations a second time. */
 export function isCounted(metric: string): boolean {
   return metric === successTotal || metric === errorTotal;
 }

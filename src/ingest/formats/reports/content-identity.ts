@@ -86,7 +86,7 @@ function addValues(rows: RowSum, { values }: MetricsReport): void {
   }
 }
 
-/** Returns a time with the full precision of a double. */
+/** Converts a time in ms to whole microseconds. */
 function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }

@@ -282,7 +282,10 @@ export function decodeMetrics(json: string): MetricsReport {
   return endReport(head, stats.length, builder);
 }
 
-/** Refuses a body without any of the lists, such as one with a misspelt field. @throws {Refusal} `invalid_body` */
+/**
+ * Refuses a body that contains no list, for example because a field is misspelt.
+ * @throws {Refusal} `invalid_body`
+ */
 function checkLists(body: Fields): void {
   if (lists.some((list) => body[list] === null || Array.isArray(body[list]))) return;
   throw new Refusal('invalid_body', `The body must have at least one of ${lists.join(', ')}`);

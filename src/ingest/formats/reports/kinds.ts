@@ -80,8 +80,8 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
 }
 
 /**
- * @param add adds the whole report to a batch; `now` in Unix ms. Returns true if a value was counted at a time that is
- * not its reported time
+ * @param add adds the whole report to a batch; `now` in Unix ms. Returns true if a value was counted at a time other
+ * than its reported time
  */
 function createKind<R extends Report>(
   deps: ReportDeps,

@@ -26,7 +26,8 @@ export type AddedNotes = Readonly<Record<'time_moved' | 'series_folded' | 'name_
 
 /**
  * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one
- * series are added up. Then most of its users are committed before the rest, which is safe because users are unique.
+ * series are added up. Then most of its users are committed before the rest of the report. This is safe because users
+ * are unique.
  */
 export class LongReport {
   readonly report: PackedReport;
@@ -128,7 +129,7 @@ export class LongReport {
     this.#rows[row + 3]! += viewed;
   }
 
-  /** Adds a row for each value, because a metric has a minimum and a maximum. */
+  /** Adds a row for each value, because all values count for the minimum and the maximum. */
   #addValue(ref: number, value: number, { bucket, at, moved }: CountedAt): void {
     this.#moved ||= moved;
     this.#addRow(ref, bucket, value, at);

@@ -31,7 +31,7 @@ function newHead(): HeadBuilder {
   return { appKey: '', environment: '', time: undefined, instanceName: undefined, processStartTime: undefined };
 }
 
-/** Reads a field that has the same number in both messages. Skips any other field. */
+/** Reads a field that has the same number in usage and metrics reports. Skips any other field. */
 function readHeadField(reader: ProtoReader, head: HeadBuilder): void {
   const { field } = reader;
   if (field === 1) head.appKey = reader.string();

@@ -108,7 +108,7 @@ export const entryWidth = 5;
 /** Numbers per user: the feature, and both halves of the hash. */
 export const userWidth = 3;
 
-/** Index of a missing name. As the feature of users, it stands for the whole environment. */
+/** Index of a missing name. In rows of users, a missing feature name stands for the whole environment. */
 export const noName = -1;
 
 /**
@@ -200,7 +200,7 @@ function addLegacyVariants(variants: VariantBuilder[], entry: UsageEntry): void 
   if (disabled !== 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
 }
 
-/** Returns the users of a feature, including all who viewed it; an empty list without hashes. */
+/** Returns the users of a feature, including all users who viewed the feature; an empty list without hashes. */
 export function mergeUsers(
   feature: string,
   hashes: readonly string[],

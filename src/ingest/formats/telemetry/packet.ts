@@ -173,7 +173,10 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for a text within the schema's limit of characters. A text never has more characters than code units. */
+/**
+ * True for a text within the schema's limit of characters. The code units are counted, because a text never has more
+ * characters.
+ */
 function isShortText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= maxText;
 }

@@ -16,7 +16,7 @@ import { checkPacket, invalidNameIn, omittedIn, type Packet, type PacketSender, 
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: PeopleFinder;
   readonly maxBody: number;
-  /** Owner of data that packets can need. Set in a thread that forwards some packets: see `packetsHere`. */
+  /** Owner of the data that some packets need. Set in a thread that forwards these packets: see `packetsHere`. */
   readonly owner?: Owner;
 }
 
@@ -65,7 +65,7 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
   };
 }
 
-/** Checks the content type. A `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
+/** Checks the content type. Accepts a `navigator.sendBeacon` of a text or an untyped Blob, which needs no preflight. */
 const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const peek = createPeeker('k', 'e');
@@ -195,7 +195,7 @@ function isReadable({ code, status }: Refusal, origin: string | undefined, holde
 
 /** The thread that owns the data for some packets, as seen by other threads. */
 export interface Owner {
-  /** Applies all changes that the owner has announced. Some changes can be newer than the head of a request. */
+  /** Applies all changes that the owner has announced, including changes since the head of a request arrived. */
   catchUp(): void;
   /** True if this thread can count a packet exactly as the owner would. The result can change later. */
   countsHere(packet: Packet, sender: PacketSender): boolean;

@@ -112,7 +112,7 @@ export class UnleashCounter {
     }
   }
 
-  /** Returns the rows of a usage. A chunk can begin in the middle of a flag, and then continues the last rows. */
+  /** Returns the rows of a usage. A chunk that begins in the middle of a flag continues the last rows. */
   #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
     const last = this.#usages.at(-1);
     if (last !== undefined && first !== undefined && first.kind < opensFeature) return last.rows;
@@ -176,10 +176,10 @@ interface Headers {
   header(name: string): string | undefined;
 }
 
-/** Data of a message, without its content, that shows if its sender could have sent it before. */
+/** Data of a message, without its content, from which repetitions of the message by its sender are recognised. */
 export type SentBefore = Omit<CumulativeMessage, 'at' | 'bucket' | 'measuredAt' | 'rows'>;
 
-/** Kinds of repetition, by the language of the SDK. All other SDKs never repeat a message. */
+/** Kinds of repetition, by the language of the SDK. SDKs in other languages never repeat a message. */
 const sentAgain = new Map<string, Repeats>([
   ['node', repeats.whole],
   ['go', repeats.withoutVariants],
@@ -203,11 +203,16 @@ function isEarlyNode({ appName }: Head, request: Headers): boolean {
   return request.header('user-agent') === appName && request.header('accept-encoding') === 'gzip,deflate';
 }
 
-/** Time in the identity of a sender, later than any start. The earliest identities are forgotten first. */
+/**
+ * Time in the identity of a sender. It is later than any start, because the earliest identities are forgotten first.
+ */
 const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 
-/** Returns identity and kind of repetition; `undefined` if a sender never repeats messages or cannot be identified. */
+/**
+ * Returns the identity and the kind of repetition of a message; `undefined` if its sender never repeats messages or
+ * cannot be identified.
+ */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = listNames(head);
   const stated = findRepeats(head, request);
@@ -242,7 +247,9 @@ export function createRegistration(head: Head, request: Headers, place: Place): 
 
 const noSender = new Uint8Array();
 
-/** Returns names of a sender, which processes of a host can share; `undefined` without a connection or instance. */
+/**
+ * Returns the names of a sender; `undefined` without a connection or instance. Processes of a host can share the names.
+ */
 function listNames({ appName, connection, instance }: Head): readonly string[] | undefined {
   if (connection !== undefined) return [appName ?? '', 'connection', connection];
   return instance === undefined ? undefined : [appName ?? '', 'instance', instance];

@@ -12,7 +12,7 @@ export interface Checks {
   readonly feature: string;
   readonly variant: string;
   readonly checks: number;
-  /** One of `rowKind`. The checks of a flag are consecutive; `opensFeature` is added to the first of them. */
+  /** One of `rowKind`. The checks of a flag are consecutive; the kind of the first check includes `opensFeature`. */
   readonly kind: number;
 }
 
@@ -60,7 +60,7 @@ export interface UnleashMessage extends UnleashContent {
 /** Kind of a message, by its route. */
 export type UnleashKind = 'register' | 'metrics' | 'bulk';
 
-/** Fields that identify a sender. SDKs send them in headers as well, and some SDKs only there. */
+/** Fields that identify a sender. SDKs also send these fields in headers, and some SDKs send them only in headers. */
 export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval'>;
 
 /** @throws {Refusal} `invalid_body` if the body is not an object */
@@ -87,7 +87,7 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   };
 }
 
-/** Fills missing fields from the headers, because some SDKs identify themselves only there. */
+/** Fills missing fields from the headers, because some SDKs identify themselves only in headers. */
 export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead): Head {
   return {
     ...head,

@@ -88,7 +88,7 @@ export function unleashHandler(
       return { head, content: message, chunks: [], bytes };
     },
     resolve(message, request) {
-      message.sender = resolve(request); // The key could have been deleted.
+      message.sender = resolve(request); // The key can have been deleted since `read`.
       return message.sender;
     },
     count(message, sender, request) {
@@ -181,7 +181,10 @@ function hashBody(body: Uint8Array, connection = ''): Digest {
   return digestWords(createHash('sha256').update(connection).update(body).digest());
 }
 
-/** @param sent kind and request of a server's message; SDKs of web pages and mobile apps never repeat a message */
+/**
+ * @param sent kind and request of a server's message; `undefined` for web pages and mobile apps, whose SDKs never
+ * repeat a message
+ */
 function count(
   deps: UnleashDeps,
   { head, content, bytes }: ReceivedMessage,

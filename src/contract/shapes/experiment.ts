@@ -184,9 +184,8 @@ export const Experiment = shape(
     decision: orNull(
       oneOf(
         experimentDecisions,
-        '`ship`: the result is better, and no guardrail is worse. `wait`: it is better, but a guardrail is unclear. `do_not_ship`: it is better, but a guardrail is worse. `keep_base`: it is worse. `repeat`: the result decides nothing.',
+        '`ship`: the result is better, and every guardrail is ok. `wait`: it is better, but a guardrail is unclear. `do_not_ship`: it is better, but a guardrail is worse. `keep_base`: it is worse. `repeat`: the result decides nothing. `null` until the experiment has ended.',
       ),
-      'What the result allows; `null` until the experiment has ended.',
     ),
     verdict: orNull(text('The result and the decision in a sentence; `null` until the experiment has ended.')),
     by: text('Author: e-mail address of the user or name of the API key when the experiment was created.'),

@@ -29,9 +29,10 @@ export function oneOf<const Texts extends readonly string[]>(texts: Texts, descr
 
 /** Makes a field nullable. @param description by default the description of the field */
 export function orNull<Schema extends TSchema>(schema: Schema, description?: string) {
-  const { type } = schema as { type?: string };
+  const { type, enum: values } = schema as { type?: string; enum?: readonly unknown[] };
   const more = description === undefined ? {} : { description };
-  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'], ...more });
+  const allowed = values === undefined ? {} : { enum: [...values, null] };
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'], ...allowed, ...more });
 }
 
 /** A UTC day. */

@@ -247,6 +247,8 @@ export async function createKey(
 
 /** The fields of a usage report that tests and benchmarks read. */
 export interface UsageReport {
+  readonly to: string;
+  readonly userDays: { readonly to: string };
   readonly features: readonly {
     readonly feature: string;
     readonly checks: number;

@@ -176,7 +176,7 @@ const most: Readonly<Record<string, number>> = {
   'main.ts': 87,
   management: 6179,
   replication: 10575,
-  reports: 7936,
+  reports: 7931,
   runtime: 1438,
   serve: 4531,
   storage: 14227,

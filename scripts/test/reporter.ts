@@ -10,7 +10,7 @@ import type { TestResult } from './summary.ts';
 export default class ResultsReporter extends DefaultReporter {
   readonly #path = process.env['OUTCOMES'] ?? '/dev/stderr';
 
-  /** Reports tests that `vitest.config.ts` omits. Only one of the two runtimes reports them, to avoid duplicates. */
+  /** Reports tests that `vitest.config.ts` omits. The run on Node reports them, and the run on Bun does not. */
   override onInit(vitest: Vitest): void {
     super.onInit(vitest);
     if (process.versions['bun'] !== undefined) return;

@@ -88,7 +88,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const admins = listAdmins(tx, id).map((admin) => admin.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) tx.put('users', user.id, user);
-    // Nobody can read the audit log of a deleted team. The entry goes to the primary teams that its Admins now have.
+    // A deleted team has no readable audit log, so the entry is written to the new primary teams of its Admins.
     const readers = new Set(left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam));
     for (const reader of readers.size > 0 ? readers : [id]) tx.note('team.deleted', reader, describeTarget(team));
   });

@@ -72,7 +72,7 @@ export function deleteView(directory: Directory, applicationId: string, caller: 
 }
 
 /**
- * Deletes the private views of a user or API key in a transaction, because nobody else can see these views.
+ * Deletes the private views of a user or API key in a transaction. Private views are visible to their author only.
  * @param from limits the deletion to the applications of this team
  */
 export function dropPrivateViews(tx: AccountTransaction, authorId: string, from?: string): void {

@@ -44,7 +44,7 @@ export type StoredSession = Static<typeof sessionSchema>;
 
 type StoredContent = Static<typeof storedSchema>;
 
-/** The file with the tokens of this user. Nobody else may read it. */
+/** File with the tokens of the current user. Its mode is 0600. */
 export interface TokenStore {
   /** @throws {Failure} if the file cannot be read or is damaged */
   read(): StoredContent;

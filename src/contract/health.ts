@@ -63,7 +63,7 @@ interface HealthRule {
   readonly action: string;
   /** Condition of the rule, in Markdown. */
   readonly when: string;
-  /** Webhook event that reports the same finding; `null` if there is no event. `without` then states the reason. */
+  /** Webhook event that reports the same finding. If it is `null`, `without` states the reason. */
   readonly event: WebhookEventType | null;
   readonly alert: HealthAlert | null;
   readonly without?: string;

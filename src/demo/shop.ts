@@ -27,7 +27,7 @@ export interface Shop {
 
 const dayMs = 86_400_000;
 
-/** Colleagues of the administrator. They have accounts, but nobody knows their passwords. */
+/** Other users of the demo. Their accounts have no password, so only the administrator can sign in. */
 const colleagues = [
   { email: 'mia@shop.example', name: 'Mia Berg', role: 'Admin' },
   { email: 'leo@shop.example', name: 'Leo Tanaka', role: 'User' },

@@ -111,7 +111,7 @@ interface ExpectedClaims {
   readonly now: number;
 }
 
-/** Returns the claims of an assertion that one of the keys verifies; `undefined` if the assertion is not valid. */
+/** Verifies an assertion with the keys of a client. Returns the claims; `undefined` if no key verifies the assertion. */
 async function verified(
   token: string,
   keys: readonly PublicKey[],

@@ -52,8 +52,8 @@ export function signedInUser(
 }
 
 /**
- * The user's teams that a client may act in. The client of a team acts in that team only, so that its operator gains no
- * access to the user's other teams. If the client was deleted, there are no such teams.
+ * Returns the user's teams that a client may act in. The client of a team acts in that team only, so that the operator
+ * of the client gains no access to the user's other teams. A deleted client may act in no team.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,

@@ -126,8 +126,8 @@ async function handleInvalidation(services: ClientServices, request: Request): P
 }
 
 /**
- * Adds a token to the invalidation list and ends its session; resolves when the change is on disk. Returns `false` if
- * the token is no longer valid. Of concurrent requests, only one invalidates the token.
+ * Adds a token to the invalidation list and ends its session. Resolves when the change is on disk, with `false` if the
+ * token is no longer valid. If several requests invalidate a token at the same time, one of them succeeds.
  * @throws {Refusal} `store_unavailable`
  */
 function invalidate(services: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {

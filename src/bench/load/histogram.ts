@@ -4,7 +4,7 @@ const steps = 1 << stepBits;
 /** Number of slots for all values below 2^31. */
 const slots = (31 - stepBits + 1) * steps;
 
-/** Quantiles in milliseconds; 0 if there are no values. */
+/** Quantiles in milliseconds; 0 for an empty histogram. */
 export interface Quantiles {
   readonly p50: number;
   readonly p90: number;

@@ -102,7 +102,7 @@ function isAt(bytes: Uint8Array, start: number, header: Uint8Array): boolean {
   return true;
 }
 
-/** Returns the decimal number at an index, after any spaces; 0 if there is no number. */
+/** Skips spaces from an index, and returns the decimal number that follows; 0 without digits. */
 function numberAt(bytes: Uint8Array, start: number): number {
   let i = start;
   while (bytes[i] === 32) i++;

@@ -125,7 +125,7 @@ interface Results {
  */
 function useEntries(text: string): Results {
   const known = useKnownEntries();
-  const senders = useSenders();
+  const senders = useSenders(text.trim());
   const person = usePersonEntry(text.trim());
   const { entries: found, similar, isComplete } = useFound(text);
   const usual = unique([...recentEntries(), ...known]).slice(0, mostShown);

@@ -150,11 +150,11 @@ export async function readDocs(): Promise<void> {
   }
 }
 
-/** Returns the programs that sent messages to the current environment in the last day. */
-export function useSenders(): readonly Entry[] {
+/** Returns the programs that sent messages to the current environment in the last day. Reads them for a text only. */
+export function useSenders(text: string): readonly Entry[] {
   const { path, query } = useLocation();
   const { application, environment } = readPlace(path.slice(root.length), query);
-  const known = application !== undefined && environment !== undefined;
+  const known = application !== undefined && environment !== undefined && text !== '';
   const report = known ? withQuery(resource('applications', application, 'ingest'), { environment }) : undefined;
   const { data } = usePoll<IngestReport>(report, undefined);
   if (!known || data === undefined) return [];

@@ -14,8 +14,8 @@ export interface ConsoleSettings {
 }
 
 /**
- * Response of `GET /console/session`. `user` is `null` if nobody is signed in. The status is not 401, because a browser
- * would log a 401 as an error.
+ * Response of `GET /console/session`. `user` is `null` without a session. The status is then 200, because browsers log
+ * a response with the status 401 as an error.
  */
 export interface SignedIn {
   readonly user: SignedInUser | null;

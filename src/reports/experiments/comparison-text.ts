@@ -54,13 +54,9 @@ function sentence({ variant, rate, difference }: WithDifference, base: string, e
   );
 }
 
-/** @param show formats a size with its unit */
-export function inconclusive(
-  intervals: readonly (readonly [number, number])[],
-  show: (size: number) => string = points,
-): string {
+function inconclusive(intervals: readonly (readonly [number, number])[]): string {
   const most = Math.max(...intervals.flat().map(Math.abs));
-  return `Inconclusive: anything from no difference to ${show(most)}.`;
+  return `Inconclusive: anything from no difference to ${points(most)}.`;
 }
 
 /** Formats a difference of shares: `4.0 percentage points`. */

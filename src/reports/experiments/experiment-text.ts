@@ -71,7 +71,7 @@ export function describeConclusion(
     case 'better':
     case 'worse': {
       const { variant, difference } = findLargest(plan, figures.variants, outcome);
-      const effect = `${effectText(metric, difference)} with ${variant} (${intervalText(metric, difference)}), ${days}`;
+      const effect = `${sizeText(metric, Math.abs(difference.estimate))} with ${variant} (${intervalText(metric, difference)}), ${days}`;
       if (outcome === 'worse') return `Worse by ${effect}: keep ${base}`;
       return `Better by ${effect}${guardrailsText(figures.guardrails)}: ${shipping[decide(figures, outcome)]}`;
     }
@@ -136,10 +136,6 @@ type Difference = WithDifference<Compared>['difference'];
 
 function sizeText(metric: string, size: number): string {
   return shownBy(metric)(size).replace('percentage points', 'points');
-}
-
-function effectText(metric: string, { estimate }: Difference): string {
-  return sizeText(metric, Math.abs(estimate));
 }
 
 /** Formats the interval of the size of a difference, without its unit. */

@@ -262,7 +262,9 @@ function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Read
     const { outcome, code, environment, userAgent, instance } = dimensions;
     const sender = senderProgram(userAgent, instance);
     if (outcome === 'accepted') accepted.add(sender);
-    if (outcome !== 'refused' || code === null || code === 'unknown_key') return;
+    // In the ledger of an application, this code means a leaked key: other unknown keys have no application.
+    const isLeaked = code === 'unknown_key';
+    if (outcome !== 'refused' || code === null || isLeaked) return;
     const key = JSON.stringify([names.get(environment ?? -1) ?? null, code]);
     const senders = groups.get(key) ?? new Map<string, SenderRefusals>();
     groups.set(key, senders);
@@ -281,8 +283,9 @@ function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Read
     const found = [...senders].filter(([name]) => isFrequent || !accepted.has(name));
     if (found.length === 0) return [];
     const [environment, code] = JSON.parse(key) as [string | null, string];
-    const count = sum(new Map(found).values(), 'count');
-    const since = Math.min(...found.map(([, each]) => each.since));
+    const refusals = found.map(([, each]) => each);
+    const count = sum(refusals, 'count');
+    const since = Math.min(...refusals.map((each) => each.since));
     const isWhole = Math.floor(since / hourMs) > first;
     const all = found.length === senders.size;
     return [

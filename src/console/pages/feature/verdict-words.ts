@@ -75,7 +75,7 @@ function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { 
   return `${beginnings[kind]}${until}${from}${describeRule(verdict)}${where}`;
 }
 
-/** Describes the rule by which a flag is in use, because the page can contain only one of its variants. */
+/** Describes the rule by which a flag is in use. A page can show one variant although the verdict rests on several. */
 function describeRule({ kind, reasons, staleAfterDays }: VerdictSummary): string {
   const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';

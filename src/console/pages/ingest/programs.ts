@@ -18,7 +18,7 @@ export interface SendingProgram {
   readonly versions: readonly SendingVersion[];
 }
 
-/** A version of a program, or one of its instances if the instance names itself. */
+/** A version of a program, or an instance of a program that sends instance names. */
 interface SendingVersion {
   /** Empty if neither the version nor the instance is known. */
   readonly label: string;

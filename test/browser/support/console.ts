@@ -281,6 +281,8 @@ export async function openSender(
 export async function withColumns(page: Page, titles: readonly string[], use: () => Promise<void>): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Columns' });
   await page.getByRole('button', { name: 'Columns' }).click();
+  // The code of the dialog is loaded by the click.
+  await dialog.waitFor();
   const checked = dialog.getByRole('checkbox', { checked: true });
   while ((await checked.count()) > 0) await checked.first().click();
   for (const title of titles) await dialog.getByLabel(title, { exact: true }).check();

@@ -196,7 +196,7 @@ withCurl.describe('a refused packet', () => {
 });
 
 test('the Connect page lists the possible reasons if no packet arrives within 30 seconds', async () => {
-  const { page } = await connect();
+  const { page } = await connect({}, { ownContext: true });
   // This advances the clock of the page, but not the clock of the server.
   await page.clock.install();
   await page.reload();

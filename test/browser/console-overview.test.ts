@@ -226,7 +226,7 @@ describe('live figures', () => {
   });
 
   test('the overview in a hidden tab sends no requests until the tab is visible again', async () => {
-    const { page } = await console.visit(featuresAddress(shop));
+    const { page } = await console.visit(featuresAddress(shop), { ownContext: true });
     await page.clock.install();
     await page.reload();
     await firstRow(page).waitFor();

@@ -13,7 +13,7 @@ import { openShop, type Shop } from '../support/shop.ts';
 const { test } = needing('g++');
 
 /** The environment variables `ROUNDS=500 SEED=7` set the number of rounds and their first seed. */
-const rounds = Number(process.env['ROUNDS'] ?? 60);
+const rounds = Number(process.env['ROUNDS'] ?? 24);
 const firstSeed = Number(process.env['SEED'] ?? 1);
 const roundsOfDirectory = 12;
 

@@ -1,6 +1,7 @@
 /*
  * Preloaded into a command by a test: kills the process before the step that KILL_AT numbers. Each call that changes a directory
- * or waits for the disk is a step.
+ * or waits for the disk is a step. Calls that change nothing for the next process are no steps: mkdir of an existing directory,
+ * and fsync of a directory after fsync of another directory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -11,15 +12,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static int synced_directory = 0;
+
 static void step(void) {
   static int steps = 0;
+  synced_directory = 0;
   const char *last = getenv("KILL_AT");
   steps += 1;
   if (last != NULL && steps == atoi(last)) kill(getpid(), SIGKILL);
 }
 
 int mkdir(const char *path, mode_t mode) {
-  step();
+  if (access(path, F_OK) != 0) step();
   return syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
@@ -34,7 +38,10 @@ int rename(const char *from, const char *to) {
 }
 
 int fsync(int descriptor) {
-  step();
+  struct stat file;
+  int is_directory = fstat(descriptor, &file) == 0 && S_ISDIR(file.st_mode);
+  if (!is_directory || !synced_directory) step();
+  synced_directory = is_directory;
   return syscall(SYS_fsync, descriptor);
 }
 

@@ -70,6 +70,19 @@ test('a stall of the target increases the latency of every request that was due 
   expect(latencies.quantile(0.4)).toBeLessThan(50);
 });
 
+test('a run that is shorter than the first response measures that response', async () => {
+  const clock = new SteppingClock(0);
+  const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0.1, seconds: 0.25 }, whole, clock, (slot) => {
+    clock.advance(500);
+    setImmediate(() => load.countResponse(slot, true));
+  });
+  load.add({ ...newSlot });
+  const { sent, rps, latencies } = await load.run();
+  expect(sent).toBe(1);
+  expect(rps).toBeCloseTo(2.5, 1);
+  expect(new Histogram(latencies).quantile(0.5)).toBeCloseTo(500, -1);
+});
+
 test('lateness contains the delay of the generator, but not the delay of the target', async () => {
   const clock = new SteppingClock(0.25);
   const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {

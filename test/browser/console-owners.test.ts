@@ -91,7 +91,18 @@ describe('a code scan', () => {
 describe('the owners of a flag', () => {
   test('the page of a flag changes its owners, and the search finds the new owner', async () => {
     const { page } = await console.visit(`${featureAddress('checkout')}&tab=settings`);
+    // The form appears when the members are known, because an owner saved earlier would be a text.
+    let release = () => {};
+    const edited = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/members?*', async (route) => {
+      await edited;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Edit owners' }).click();
+    await page.getByRole('region', { name: 'Owners' }).getByText('Loading …').waitFor();
+    release();
     await page.getByRole('textbox', { name: 'Owners' }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
     await page.getByRole('button', { name: 'Save owners' }).click();
     await page.getByText(/^Owner: .+, @shop\/checkout/).waitFor();

@@ -5,6 +5,7 @@ import type { Team } from '../../../contract/shapes/team.ts';
 import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
+import { Skeleton } from '../../components/failure.tsx';
 import { Field } from '../../components/form/form.tsx';
 import { applications } from '../../reader/reader.tsx';
 import { type EditProps, FeatureForm } from './change.tsx';
@@ -12,6 +13,8 @@ import { type EditProps, FeatureForm } from './change.tsx';
 export function OwnersForm({ place, feature, onCancel }: EditProps) {
   const candidates = useCandidates(place.application);
   const { owners, ownersFrom } = feature.data;
+  // A name that is saved before the candidates are known would become a text.
+  if (candidates === undefined) return <Skeleton kind="lines" />;
   const declared = ownersFrom === 'declaration' ? owners : [];
   const patch = (data: FormData) => ({
     owners: ownersFromText(String(data.get('owners')), [...declared, ...candidates]),
@@ -51,21 +54,26 @@ export function TagsForm({ place, feature, onCancel }: EditProps) {
 /** A possible owner. A user can also be found by `email`. */
 export type Candidate = Owner & { readonly email?: string };
 
-function useCandidates(application: string): readonly Candidate[] {
+/** Returns `undefined` while the members and teams are being read. If reading fails, the other list suffices. */
+function useCandidates(application: string): readonly Candidate[] | undefined {
   const team = applications.value?.find(({ id }) => id === application)?.teamId ?? '';
   const members = useWholeList<Member>(resource('teams', team, 'members'), {});
   const teams = useWholeList<Team>(resource('teams'), {});
+  const isReading = [members, teams].some(({ items, error }) => items === undefined && error === undefined);
   return useMemo(
-    () => [
-      ...(members.items ?? []).map(({ id, name, email }) => ({
-        type: 'user' as const,
-        id,
-        name: name || email || id,
-        ...(email !== null && { email }),
-      })),
-      ...(teams.items ?? []).map(({ id, name }) => ({ type: 'team' as const, id, name })),
-    ],
-    [members.items, teams.items],
+    () =>
+      isReading
+        ? undefined
+        : [
+            ...(members.items ?? []).map(({ id, name, email }) => ({
+              type: 'user' as const,
+              id,
+              name: name || email || id,
+              ...(email !== null && { email }),
+            })),
+            ...(teams.items ?? []).map(({ id, name }) => ({ type: 'team' as const, id, name })),
+          ],
+    [isReading, members.items, teams.items],
   );
 }
 

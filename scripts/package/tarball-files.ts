@@ -2,12 +2,17 @@ import { type Contents, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { PackageFile } from './stage.ts';
 
+const readme = `# flagmeter
+
+\`./flagmeter demo\` starts a demo. [docs/install.md](docs/install.md) describes how to try and install the server.
+`;
+
 /** Returns the files of the archive. They are in one directory, which suits any distribution. */
 export function filesOfTarball(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   return [
     { path: 'flagmeter', content: { sourcePath: executable }, mode: 0o755 },
-    { path: 'README.md', content: projectFile(contents, 'packaging/README.md') },
+    { path: 'README.md', content: readme },
     { path: 'LICENSE', content: projectFile(contents, 'LICENSE') },
     { path: 'CHANGELOG.md', content: projectFile(contents, 'CHANGELOG.md') },
     { path: 'THIRD-PARTY-NOTICES.txt', content: notices },

@@ -63,13 +63,10 @@ interface HealthRule {
   readonly action: string;
   /** Condition of the rule, in Markdown. */
   readonly when: string;
-  /** Webhook event that reports the same finding. If it is `null`, `without` states the reason. */
+  /** Webhook event that reports the same finding. */
   readonly event: WebhookEventType | null;
   readonly alert: HealthAlert | null;
-  readonly without?: string;
 }
-
-const inCode = 'it concerns the code of one team, not the operation of the server';
 
 export const healthRules = {
   key_leaked: {
@@ -104,8 +101,6 @@ export const healthRules = {
     when: `The environment has received data, but none for ${hours(silentMs)} hours.`,
     event: null,
     alert: null,
-    without:
-      'No event and no alert: an environment can be idle at night or between tests, and *FlagmeterDown* covers the server.',
   },
   data_behind: {
     severity: 'warning',
@@ -119,7 +114,6 @@ export const healthRules = {
       name: 'FlagmeterReportsBehind',
       expr: `time() - flagmeter_complete_through_timestamp_seconds > ${behindMs / 1000}`,
     },
-    without: 'No event: teams cannot act on the finding.',
   },
   split_mismatch: {
     severity: 'warning',
@@ -130,7 +124,6 @@ export const healthRules = {
     when: 'The users of a flag are not split as intended by its declaration or its rollout plan: see [semantics.md](semantics.md#intended-and-actual-split).',
     event: null,
     alert: null,
-    without: `No alert: ${inCode}. No event: a rollout is often some hours behind its plan.`,
   },
   archived_but_asked: {
     severity: 'warning',
@@ -141,7 +134,6 @@ export const healthRules = {
     when: 'The [verdict](semantics.md#the-verdict) on a flag is `archived_but_asked`.',
     event: 'flag.verdict_changed',
     alert: null,
-    without: `No alert: ${inCode}.`,
   },
   api_key_expiring: {
     severity: 'warning',
@@ -162,7 +154,6 @@ export const healthRules = {
     when: `An experiment has finished as planned in the last ${doneMs / 86_400_000} days, and its result is final.`,
     event: 'experiment.finished',
     alert: null,
-    without: `No alert: ${inCode}.`,
   },
   not_set_up: {
     severity: 'info',
@@ -173,7 +164,6 @@ export const healthRules = {
     when: 'The application or the selected environment has never received data.',
     event: null,
     alert: null,
-    without: 'No event and no alert: the team has not connected a sender yet.',
   },
   flags_can_go: {
     severity: 'info',
@@ -184,7 +174,6 @@ export const healthRules = {
     when: `The verdict on a flag is ${removableKinds.map((kind) => `\`${kind}\``).join(' or ')}, and the flag is not archived. An undeclared flag must be \`safe_to_remove\`.`,
     event: 'flag.verdict_changed',
     alert: null,
-    without: `No alert: ${inCode}.`,
   },
   undeclared: {
     severity: 'info',
@@ -195,7 +184,6 @@ export const healthRules = {
     when: 'The team declares its flags, and a flag was seen that is not declared. Its name might be misspelt.',
     event: null,
     alert: null,
-    without: `No alert: ${inCode}. No event: \`flag.first_seen\` reports every new name.`,
   },
 } as const satisfies Readonly<Record<string, HealthRule>>;
 

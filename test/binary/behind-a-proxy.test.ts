@@ -237,7 +237,7 @@ needing('haproxy', 'nginx').test('the client behind two proxies is the first add
 
 /** Returns the documented line that makes a proxy write `Forwarded`, keyed by the line that it replaces. */
 function readForwardedLine(kind: ProxyKind): Record<string, string> {
-  const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/proxies.md', import.meta.url), 'utf8');
   const row = {
     haproxy: /^\| HAProxy 2\.6 \| `(.*)` \|$/m,
     nginx: /^\| nginx \| `(.*)` \|$/m,

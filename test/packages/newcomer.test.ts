@@ -4,24 +4,22 @@ import { expect } from 'vitest';
 import { packagesOf, root } from './fixture.ts';
 import { itInMachine, runInMachine } from './machine.ts';
 
-/** Returns the shell commands in a section, from the line that begins with `first` to the end of its code block. */
-function commandsOf(path: string, heading: string, first: string): string {
-  const section = readFileSync(join(root, path), 'utf8')
-    .split(/^## /m)
-    .find((text) => text.startsWith(`${heading}\n`));
-  const blocks = [...(section ?? '').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands!);
+/** Returns the shell commands of a code block in docs/install.md that begins with `first`. */
+function commandsOf(first: string): string {
+  const document = readFileSync(join(root, 'docs/install.md'), 'utf8');
+  const blocks = [...document.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands!);
   const block = blocks.find((commands) => commands.startsWith(first));
-  if (block === undefined) throw new Error(`${path} has no commands under ${heading} that begin with ${first}`);
+  if (block === undefined) throw new Error(`docs/install.md has no commands that begin with ${first}`);
   return block.replaceAll('VERSION', '1.2.3');
 }
 
 itInMachine('a user who follows the docs word for word gets a running server', () => {
   const packages = packagesOf('1.2.3');
   const scripts = {
-    'sums.sh': commandsOf('docs/operations.md', 'Install', 'sha256sum'),
-    'deb.sh': commandsOf('docs/operations.md', 'Install', 'apt-get'),
-    'try.sh': commandsOf('packaging/README.md', 'Try it', '(umask'),
-    'install.sh': commandsOf('packaging/README.md', 'Install it', 'useradd'),
+    'sums.sh': commandsOf('sha256sum'),
+    'deb.sh': commandsOf('apt-get'),
+    'try.sh': commandsOf('(umask'),
+    'install.sh': commandsOf('useradd'),
   };
   for (const [name, commands] of Object.entries(scripts)) writeFileSync(join(packages, name), commands);
   const { said, output } = runInMachine('newcomer.sh', packages);

@@ -70,14 +70,14 @@ export const ledgerRefusals = {
     title: 'A browser-safe key needs an Origin header',
     meaning: 'A Frontend key was sent without an `Origin`, so the sender was not a page',
     remedy:
-      "Send from a browser; in a test with `curl`, add `-H 'Origin: https://shop.example'`. Use a Mobile key in apps, and a Backend key on servers",
+      "Send from a browser. With `curl`, add `-H 'Origin: https://shop.example'`. Use a Mobile key in apps, and a Backend key on servers",
   },
   origin_not_allowed: {
     status: 403,
     title: 'The application does not allow this origin',
     meaning: 'A page sent this from an origin that the application does not allow',
     remedy:
-      "If the page is yours, add its origin to the application's `allowedOrigins` (`flagmeter apps update APP --origin ORIGIN`, with all origins). If not, someone has copied your page; none of its data was counted",
+      'Add the origin of your page to the application (`flagmeter apps update APP --origin ORIGIN`, with all origins). Any other page is a copy. None of its data was counted',
   },
   not_backend_key: {
     status: 403,
@@ -95,19 +95,18 @@ export const ledgerRefusals = {
   unknown_environment: {
     status: 404,
     title: 'The application has no such environment',
-    remedy:
-      "Check the environment's spelling, which is case-sensitive (`flagmeter envs list`), or create the environment",
+    remedy: 'Check the spelling and the case (`flagmeter envs list`), or create the environment',
   },
   body_too_slow: {
     status: 408,
     title: 'The body took too long to arrive',
-    remedy: 'Send at least 2 KiB a second, on a new connection: the server has closed this connection',
+    remedy: 'Open a new connection, and send at least 2 KiB a second',
   },
   body_too_large: {
     status: 413,
     title: 'The body is larger than the limit',
     remedy:
-      'Split the body, or raise `--max-body` (packets) or `--max-report` (reports). Omit empty entries of reports. Proxies have limits of their own',
+      'Split the body, or raise `--max-body` (packets) or `--max-report` (reports). Also check the limit of your proxy',
   },
   unsupported_media_type: {
     status: 415,
@@ -118,7 +117,7 @@ export const ledgerRefusals = {
     status: 429,
     title: 'Too many requests; wait, then back off exponentially',
     meaning: 'The application sends more than its rate allows',
-    remedy: "Wait for `Retry-After`, then retry, as SDKs do. Otherwise raise the rate in the application's settings",
+    remedy: "Retry after `Retry-After` seconds, or raise the rate in the application's settings",
   },
   internal: { status: 500, title: 'The service failed; the log has the cause', remedy: 'Retry later. Check the log' },
   message_compressed: {
@@ -130,8 +129,7 @@ export const ledgerRefusals = {
     status: 503,
     title: 'Too many packets are waiting for the disk; retry later',
     meaning: 'Too many packets were waiting for the disk',
-    remedy:
-      'Wait for `Retry-After`, then retry, as SDKs do. Short bursts are normal. If the refusals persist, the disk is too slow',
+    remedy: 'Retry after `Retry-After` seconds. Short bursts are normal. If the refusals persist, the disk is too slow',
   },
   store_unavailable: {
     status: 503,

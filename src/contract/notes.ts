@@ -15,8 +15,7 @@ export const ledgerNotes = {
   },
   series_folded: {
     meaning: 'Names over a limit were counted as `__other__`',
-    remedy:
-      'Use fewer names: some names might contain data, such as ids. Otherwise raise `--max-features`, `--max-variants` or `--max-metrics`',
+    remedy: 'Remove data such as ids from the names, or raise `--max-features`, `--max-variants` or `--max-metrics`',
   },
   name_dropped: {
     omits: true,
@@ -44,14 +43,12 @@ export const ledgerNotes = {
   },
   first_point: {
     omits: true,
-    meaning:
-      'The first point of a cumulative sum was not counted. Its start is missing or over a day ago, so a part of the sum might have been counted before',
+    meaning: 'The first point of a cumulative sum was not counted, because its start is missing or over a day ago',
     remedy:
       'No action needed if the sender continues: later points count by their increase. Otherwise send `startTimeUnixNano`',
   },
   shared_series: {
-    meaning:
-      'A cumulative sum decreased although its start is the same: several processes report the same sum, and some of their counts are missing or counted twice',
+    meaning: 'Several processes report the same cumulative sum, and some counts are missing or counted twice',
     remedy:
       'Give each process its own `service.instance.id`, or export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
   },
@@ -70,7 +67,7 @@ export const ledgerNotes = {
   environment_unknown: {
     omits: true,
     meaning: 'Entries of an environment that the application does not have were omitted',
-    remedy: 'Create the environment, or send the entries with a token that was adopted for an existing environment',
+    remedy: 'Create the environment, or send a token that was adopted for an existing environment',
   },
   time_zone_missing: {
     meaning: 'Times of a report without a zone were read as UTC',

@@ -6,8 +6,7 @@ export const refusals = {
   too_many_points: {
     status: 400,
     title: 'The report would have too many points',
-    remedy:
-      'A report has at most 200 000 points over all series: use a wider `step` or a shorter range, or query a single feature or metric',
+    remedy: 'Use a wider `step`, a shorter range, or a single feature or metric. A report has at most 200 000 points',
   },
   invalid_path: {
     status: 400,
@@ -17,26 +16,25 @@ export const refusals = {
   invalid_head: {
     status: 400,
     title: 'The request head is ambiguous',
-    remedy: 'Send one `Host`, and one `Content-Length` or `Transfer-Encoding: chunked`; the connection is closed',
+    remedy: 'Send one `Host`, and either `Content-Length` or `Transfer-Encoding: chunked`, on a new connection',
   },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid', remedy: 'See `detail`' },
   unauthorized: {
     status: 401,
     title: 'A valid bearer token is required',
     remedy:
-      'Request a new token with the same credentials. If the new token is refused as well, compare its `iss` and `aud` with `--auth-url` and `--base-url`',
+      'Request a new token. If the server also refuses the new token, compare its `iss` and `aud` with `--auth-url` and `--base-url`',
   },
   insufficient_user_authentication: {
     status: 401,
     title: 'The sign-in is too old for this change',
     remedy:
-      'Send the user to sign in again, with `max_age` as in `WWW-Authenticate` (RFC 9470), and repeat the request with a token of the new session',
+      'Start a new sign-in with the `max_age` of `WWW-Authenticate` (RFC 9470). Repeat the request with the new token',
   },
   forbidden: {
     status: 403,
     title: 'The caller is not allowed to do this',
-    remedy:
-      'Use credentials with the required role or scope, and an API key that is not bound to other applications; docs/access.md lists them',
+    remedy: 'Use credentials with the required role, scope and applications: see docs/access.md',
   },
   not_in_team: {
     status: 403,

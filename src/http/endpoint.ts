@@ -23,10 +23,23 @@ export interface Endpoint<in Deps = never> {
   readonly noOptions?: true;
 }
 
-export interface Access {
+/** The callers of an endpoint, as docs/access.md lists them. */
+export type Access = CredentialAccess | RoleAccess;
+
+export interface CredentialAccess {
   readonly credential: string;
   /** People or programs that hold the credential, and further conditions. */
   readonly who: string;
+}
+
+/** Access with an access token, for callers with a role in a team. */
+export interface RoleAccess {
+  /** The resource whose team decides, such as `application`. */
+  readonly within: string;
+  readonly least: string;
+  readonly orSelf?: true;
+  readonly scope?: string;
+  readonly recent?: true | 'partly';
 }
 
 export interface Group<in Deps = never> {

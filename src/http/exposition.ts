@@ -38,7 +38,7 @@ export const exposition: Group<ExpositionDeps> = {
       path: '/metrics',
       access: {
         credential: 'None',
-        who: 'Anyone who can reach the listener of --ops-listen; without --ops-listen, clients on the same machine at the base host',
+        who: 'Anyone who reaches the listener of `--ops-listen`; without the setting, clients on the same machine',
       },
       bind({ metrics, clock, mayRead, settle = async () => {} }) {
         const textNow = shared(() => settle().then(() => expositionText(metrics)), clock);

@@ -9,7 +9,6 @@ import { Refusal } from '../contract/errors.ts';
 import { findRole, type KeyScope, scopeOfRole } from '../contract/key-scopes.ts';
 import { isAtLeast, type Role, roleIn, roles } from '../contract/roles.ts';
 import { isRecentSignIn, maxSignInAge } from '../contract/step-up.ts';
-import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';
 import type { ApiKey, Application, Team, User } from '../storage/lmdb/records.ts';
 import type { Claims, Services } from './services.ts';
@@ -144,30 +143,6 @@ export const notInTeam: Readonly<Record<OwnedKind, string>> = {
   team: 'The caller is not in this team; one of its Admins can add users',
   user: 'The caller does not share a team with this user',
 };
-
-/** Returns the row of an endpoint in docs/access.md. */
-export function accessRow({ within, least, orSelf, scope, recent }: Access): http.Access {
-  const who = `${listed(holders(least).map((role) => `${role}s`))}${places[within]}`;
-  const others = [orSelf && 'the user themself', scope && `API keys with the scope \`${scope}\``];
-  const age = recent && `recent sign-in${recent === 'partly' ? ' for some changes' : ''}`;
-  return {
-    credential: ['Access token', age].filter(Boolean).join(', '),
-    who: [who, ...others.filter(Boolean)].join('; '),
-  };
-}
-
-function listed(names: readonly string[]): string {
-  const last = names.at(-1)!;
-  return names.length === 1 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
-}
-
-const places = {
-  service: '',
-  installation: ' of the first team',
-  application: " of the application's team",
-  team: ' of the team',
-  user: ' who share a team with the user',
-} as const;
 
 /** The request of a caller with a valid token and the required role, within the rate limit of the caller. */
 interface AdmittedCall {

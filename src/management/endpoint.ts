@@ -29,7 +29,6 @@ import type { Handler, HttpResponse, Params, Request, Route } from '../http/type
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import {
   type Access,
-  accessRow,
   admit,
   type Caller,
   holders,
@@ -110,7 +109,7 @@ export function endpoint<
   return {
     method,
     path: `/api/v2${path}`,
-    access: accessRow(declaration.access),
+    access: declaration.access,
     operation: describeEndpoint(method, path, declaration),
     bind: (services) =>
       authenticated(services, (request, params, claims) => {

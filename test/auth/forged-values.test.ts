@@ -6,8 +6,8 @@ import { openSso } from './sso/sso-fixture.ts';
 import { appCode, secretField } from './support/enrolment.ts';
 
 /*
- * Tests of forged cookies and hidden fields. docs/security.md lists the values on which security decisions depend. The
- * challenge of a passkey is tested in test/auth/factors.
+ * Tests of forged cookies and hidden fields. docs/contributing/security.md lists the values. The challenge of
+ * a passkey is tested in test/auth/factors.
  */
 
 const sso = opened(() => openSso({ createUsers: false }));

@@ -42,7 +42,7 @@ test('the ingest page shows the count, the latest example and the remedy for eac
   const reason = (name: RegExp) => page.getByRole('listitem').filter({ hasText: name });
   const origin = reason(/3 refused/);
   await origin.getByText('https://copy.example', { exact: true }).waitFor();
-  await origin.getByText('What to do: If the page is yours, add its origin').waitFor();
+  await origin.getByText('What to do: Add the origin of your page').waitFor();
   // A packet with a misspelt environment is shown in the environment with the most similar name.
   await reason(/no such environment/)
     .getByText('Prodction')

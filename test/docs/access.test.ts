@@ -1,80 +1,159 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { authDescription, authHost, pageTokens } from '../../src/auth/auth-host.ts';
-import { tokenInvalidation } from '../../src/auth/oauth/revocation.ts';
-import { consoleSession } from '../../src/console/host/console-session.ts';
-import { consolePages } from '../../src/console/host/pages.ts';
-import { permissions, roles } from '../../src/contract/roles.ts';
+import { permissions, type Role, roles } from '../../src/contract/roles.ts';
 import { maxSignInAge } from '../../src/contract/step-up.ts';
-import type { Group } from '../../src/http/endpoint.ts';
-import { exposition } from '../../src/http/exposition.ts';
-import { health } from '../../src/http/health.ts';
-import { metricsDocument } from '../../src/ingest/host/metrics-document.ts';
-import { metricsHost } from '../../src/ingest/host/metrics-host.ts';
-import { description } from '../../src/management/document.ts';
-import { managementApi } from '../../src/management/management-api.ts';
+import type { CredentialAccess, Endpoint, RoleAccess } from '../../src/http/endpoint.ts';
+import { endpoints } from '../support/endpoints.ts';
 
-const pages = consolePages({
-  script: '',
-  style: '',
-  pages: {},
-  files: [],
-  docs: { pages: [], files: [] },
-  content: () => new Uint8Array(),
-});
+interface With<Access> extends Endpoint {
+  readonly access: Access & Endpoint['access'];
+}
 
-const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
-  ['Base', [...managementApi, tokenInvalidation, description, pages, consoleSession, exposition]],
-  ['Auth', [...authHost, pageTokens, authDescription]],
-  ['Metrics', [...metricsHost({ maxBody: 65_536, maxReport: 4_194_304 }), metricsDocument]],
-  ['All', [health]],
-];
+const needsRole = (endpoint: Endpoint): endpoint is With<RoleAccess> => 'least' in endpoint.access;
+const needsCredential = (endpoint: Endpoint): endpoint is With<CredentialAccess> => 'who' in endpoint.access;
 
-/** The text before the table in docs/access.md. */
-const introduction = `# Who may call what
+function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(columns), `|${'---|'.repeat(columns.length)}`, ...rows.map(line)].join('\n');
+}
 
-Written from the declarations of the endpoints: after a change there, run \`npx vitest run test/docs -u\`.
+/** Groups items by a key, in the order of the first item of each group. */
+function groupBy<T>(items: readonly T[], key: (item: T) => string): readonly (readonly [string, readonly T[]])[] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return [...groups];
+}
+
+/** Lists the endpoints as code: `GET, POST /path`. */
+function listEndpoints(listed: readonly Endpoint[]): string {
+  const paths = groupBy(listed, ({ path }) => path);
+  return paths.map(([path, same]) => `\`${same.map(({ method }) => method).join(', ')} ${path}\``).join(', ');
+}
+
+const marks = { true: '†', partly: '‡' };
+
+function methods(listed: readonly With<RoleAccess>[]): string {
+  return listed
+    .map(({ method, access: { recent } }) => `${method}${recent === undefined ? '' : marks[`${recent}`]}`)
+    .join(', ');
+}
+
+/** Writes a row for the paths with the same methods, with a column for each role and a column for users themselves. */
+function roleTable(prefix: string, listed: readonly With<RoleAccess>[]): string {
+  const columns = roles.filter((role) => listed.some(({ access }) => access.least === role));
+  const self = listed.some(({ access }) => access.orSelf) ? ['The user themself'] : [];
+  const rows = groupBy(listed, ({ path }) => path).map(([path, same]) => {
+    const shown = path.replace(`/api/v2${prefix}`, '') || '/';
+    const inRole = (role: Role) => methods(same.filter(({ access }) => access.least === role));
+    const bySelf = self.map(() => methods(same.filter(({ access }) => access.orSelf)));
+    return { shown: `\`${shown}\``, cells: [...columns.map(inRole), ...bySelf] };
+  });
+  const merged = groupBy(rows, ({ cells }) => cells.join('|')).map(([, same]) => [
+    same.map(({ shown }) => shown).join(', '),
+    ...same[0]!.cells,
+  ]);
+  return table([`Path below \`/api/v2${prefix}\``, ...columns, ...self], merged);
+}
+
+const sections = [
+  ['application', 'Applications', '/applications/:id', "The caller needs the role in the application's team."],
+  ['team', 'Teams', '/teams/:id', 'The caller needs the role in the team.'],
+  [
+    'user',
+    'Users',
+    '/users/:id',
+    'The caller needs the role in a team of the user. Deletions, reset links, and changes to factors or linked accounts require an Admin of all teams of the user.',
+  ],
+  ['installation', 'Installation', '', 'The caller must be an Admin of the first team.'],
+  [
+    'service',
+    'Other resources',
+    '',
+    'The caller needs the role in the team that the request names, or else in the primary team.',
+  ],
+] as const;
+
+const hosts = [
+  ['Base', 'Base host'],
+  ['Auth', 'Auth host'],
+  ['Metrics', 'Metrics host'],
+  ['All', 'All hosts'],
+] as const;
+
+/** Writes a row for the endpoints with the same callers. Preflights are described in the text. */
+function credentialTable(listed: readonly Endpoint[]): string {
+  const rows = groupBy(
+    listed.filter(needsCredential).filter(({ method }) => method !== 'OPTIONS'),
+    ({ access }) => `${access.credential} ${access.who}`,
+  );
+  return table(
+    ['Endpoint', 'Credential', 'Who may call it'],
+    rows.map(([, same]) => [listEndpoints(same), same[0]!.access.credential, same[0]!.access.who]),
+  );
+}
+
+const managed = endpoints.Base.filter(needsRole);
+
+const document = `# Who may call what
 
 People and API keys have a role in each of their teams:
 
-| Role | May |
-|---|---|
-${roles.map((role) => `| ${role} | ${permissions[role]} |`).join('\n')}
+${table(
+  ['Role', 'May'],
+  roles.map((role) => [role, permissions[role]]),
+)}
 
-A user has a default role, and a team may give them one of its own (\`PUT /teams/:id/members/:userId\`). Only another Admin of the
-team can change it, and a team keeps at least one Admin. The default role is the claim \`role\` of tokens. Roles are read from the
-accounts at each request, so a change applies to existing tokens. An endpoint without an id of a resource, such as the endpoint that
-creates an application, checks the role in the team that the request names, or else in the primary team.
+- **Role in a team.** A user has a default role. An Admin of a team can give the user another role in that team
+  (\`PUT /teams/:id/members/:userId\`). A team always has at least one Admin.
+- **Current roles.** The server reads roles at each request, so a change also applies to existing tokens. The claim \`role\` of a
+  token is the default role.
+- **First team.** \`init\` creates the first team. After its deletion, the oldest remaining team replaces it. Its Admins and
+  Admin API keys run the installation. Only they see events of no team, such as refused senders and failed sign-ins to
+  unknown accounts.
+- **New teams.** A user who is an Admin of the first team can create any number of teams. For other callers, the plan limits the
+  number of teams: 3 (free), 20 (team) or 100 (enterprise). Teams that the new teams create count, too.
+- **Activity.** Readers of an application see its changes (\`GET /applications/:id/activity\`) without IP addresses. Admins see all
+  authors. Other readers see the names of current members only.
 
-*Recent sign-in* means that a user must have signed in within the last ${maxSignInAge / 60} minutes ([semantics.md](semantics.md#teams-users-and-roles)).
-API keys are exempt.
+The server checks each call of the management API in this order. Lists contain only resources of the caller's teams.
 
-The management API checks each call in this order: 401 without a valid access token, or the cookie of the console instead ([oauth.md](oauth.md#the-console)); 429 over
-the rate; 404 for an id that does not exist; 403 \`not_in_team\` for an id of a team that the caller is not in; 403 \`forbidden\`
-without the required role in the team; and 401 \`insufficient_user_authentication\` after an old sign-in. Lists show only what belongs to the caller's teams.
-\`test/management/matrix.test.ts\` has the status that each kind of caller gets.
+${table(
+  ['Check', 'Response'],
+  [
+    ['valid access token, or [cookie of the console](security.md#the-console)', '401 `unauthorized`'],
+    ['rate of the client', '429 `rate_limited`'],
+    ['existing id', '404 `not_found`'],
+    ['team of the resource', '403 `not_in_team`'],
+    ['role in the team', '403 `forbidden`'],
+    ['recent sign-in', '401 `insufficient_user_authentication`'],
+  ],
+)}
 
-The Admins and Admin API keys of the first team run the installation. \`init\` creates the first team; if it is
-deleted, the oldest that remains. Only they see refused senders of no team (\`GET /unattributed\`) and, in the audit log, failed
-sign-ins to unknown accounts and changes of the sign-in policy and of identity providers. An Admin of the first team who is signed in as a user creates teams without a limit. All others,
-API keys included, have a plan limit: 3, 20 or 100 teams on the plan free, team or enterprise. Teams that those teams create
-count against the same limit.
+## Management API
 
-The activity of an application (\`GET /applications/:id/activity\`) shows its changes to everyone who may read it, without the addresses that the audit
-log has. Admins see the name of each author. Others see those of the current members of the team, whom they can list, and their own. An API key
-or a former member is shown without a name. Sign-ins, members and the settings of the team are not in the activity.
+Each column lists the methods that need this role or a higher role. The mark † means *recent sign-in*: a user must have signed in
+within the last ${maxSignInAge / 60} minutes. The mark ‡ means that only some changes need a recent sign-in. API keys are exempt.
 
-| Host | Endpoint | Credential | Who may call it |
-|---|---|---|---|
+API keys with the scope \`ingest-adopt\` may also call ${listEndpoints(managed.filter(({ access }) => access.scope))}.
+
+${sections
+  .map(([within, title, prefix, text]) => {
+    const listed = managed.filter(({ access }) => access.within === within);
+    return `### ${title}\n\n${text}\n\n${roleTable(prefix, listed)}`;
+  })
+  .join('\n\n')}
+
+${hosts.map(([host, title]) => `## ${title}\n\n${credentialTable(endpoints[host])}`).join('\n\n')}
+
+Preflights (\`OPTIONS\`) need no credential.
 `;
 
 test('docs/access.md matches the declarations of the endpoints', async () => {
-  const rows = hosts.flatMap(([host, groups]) =>
-    groups
-      .flatMap(({ endpoints }) => endpoints)
-      .map(({ method, path, access }) => `| ${host} | \`${method} ${path}\` | ${access.credential} | ${access.who} |`),
-  );
-  expect(new Set(rows).size).toBe(rows.length);
-  const document = `${introduction}${rows.join('\n')}\n`;
+  const all = Object.values(endpoints).flat();
+  const names = all.map(({ method, path }) => `${method} ${path}`);
+  expect(new Set(names).size).toBe(names.length);
+  const known = sections.map(([within]) => String(within));
+  expect(managed.filter(({ access }) => !known.includes(access.within))).toEqual([]);
+  expect(managed.length + all.filter(needsCredential).length).toBe(all.length);
   await expect(document).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/access.md'));
 });

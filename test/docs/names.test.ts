@@ -6,6 +6,7 @@ import { commandTable } from '../../src/commands/command-table.ts';
 import { clientVariables } from '../../src/contract/client-variables.ts';
 import { settings } from '../../src/contract/config-schema.ts';
 import { healthKinds } from '../../src/contract/health.ts';
+import { endpoints } from '../support/endpoints.ts';
 
 /** These tests check that every name in the docs exists. A failure shows the document and the name. */
 
@@ -107,14 +108,13 @@ describe('names in the docs', () => {
   });
 
   it('routes in the docs exist, with their methods', () => {
-    const access = readFileSync(join(root, 'docs/access.md'), 'utf8');
-    const routes = Array.from(access.matchAll(/`([A-Z]+) (\/\S*)`/g), ([, method = '', path = '']) => ({
-      method,
-      path: path.replaceAll(/:\w+/g, '{}'),
-    }));
+    const routes = Object.values(endpoints)
+      .flat()
+      .map(({ method, path }) => ({ method, path: path.replaceAll(/:\w+/g, '{}') }));
     const span = /^(?:([A-Z]+) )?(…?\/[\w./{}:-]+)(?:\?.*)?$/;
     const named = (text: string) => findCode(text).filter((code) => span.test(code));
-    const exists = (code: string) => {
+    const exists = (code: string, from: string) => {
+      if (from === 'docs/access.md') return true; // The tables are generated, and shorten the paths.
       const [, method, written = ''] = span.exec(code) ?? [];
       const path = written.replaceAll(/:\w+|\{\w+\}/g, '{}').replace('…', '');
       const isPath = (known: string) =>

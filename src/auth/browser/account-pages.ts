@@ -57,7 +57,7 @@ interface Words {
   readonly posted: Readonly<Record<number, string>>;
 }
 
-const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
+const access = { credential: 'Cookie of the sign-in page', who: 'The signed-in user' };
 
 function accountEndpoints(
   path: string,

@@ -263,7 +263,7 @@ function takeRate({ rates, clock }: ClientServices, client: AuthenticatedClient,
   rates.take(rateKey(client, request), clock.monotonic());
 }
 
-const secretOrPublic = 'Client id and secret, or a signed assertion; a public client sends only its id';
+const secretOrPublic = 'Client id, with a secret or a signed assertion unless the client is public';
 
 function successResponse(body: object | undefined): HttpResponse {
   if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };

@@ -43,7 +43,7 @@ export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/
   summary: 'Introspect a token',
   description:
     'A client sees its own tokens, and the access tokens of the members of its team. Any other token is reported as inactive.',
-  credential: 'Client id and secret, or a signed assertion',
+  credential: 'Client id, with a secret or a signed assertion',
   who: 'Any client, for its own tokens and the access tokens of members of its team',
   forms: [form],
   response: jsonResponse(Introspection, 'Validity and claims of the token.'),

@@ -30,7 +30,7 @@ export function consolePages(bundle: ConsoleBundle): Group<ConsoleSettings> {
     (path): Endpoint<ConsoleSettings> => ({
       method: 'GET',
       path,
-      access: { credential: 'None', who: 'Everybody; the page asks them to sign in' },
+      access: { credential: 'None', who: 'Everybody; the page requires a sign-in' },
       bind: (settings) => pageHandler(path, bundle, settings),
     }),
   );

@@ -104,6 +104,6 @@ describe('a sign-in with a maximum age', () => {
     const { last } = await browser.follow(start, ({ pathname }) => pathname.endsWith('/callback'));
     const { reason, html } = await sso.finish(browser, last);
     expect(reason).toBe('authentication_time_missing');
-    expect(html).toContain('does not say when the user signed in');
+    expect(html).toContain('the ID token lacks auth_time');
   });
 });

@@ -229,7 +229,7 @@ export function Clients({ team }: { readonly team: string }) {
   return (
     <Section
       title="Sign-in clients"
-      help="oauth#signing-in"
+      help="oauth#sign-in-clients"
       note="Programs that members of this team sign in to with their own account."
     >
       <ResourceTable

@@ -58,7 +58,7 @@ export function SecondFactorPolicy({ value, save }: PolicyProps) {
   return (
     <Section
       title="Two-step verification"
-      help="oauth#two-step-verification"
+      help="security#two-step-verification"
       note="Users without a second factor set one up after their password. Existing sessions continue until they end."
       line
     >

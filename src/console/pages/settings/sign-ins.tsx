@@ -30,7 +30,7 @@ export function SecondFactor({ id, own = false }: SecondFactorProps) {
   return (
     <Section
       title="Two-step verification"
-      help="oauth#two-step-verification"
+      help="security#two-step-verification"
       note="With an authenticator app, signing in with the password also needs a code."
     >
       <Reason error={data === undefined ? error : undefined} />
@@ -121,7 +121,7 @@ export function Passkeys({ id }: { readonly id: string }) {
   return (
     <Section
       title="Passkeys"
-      help="oauth#passkeys"
+      help="security#passkeys"
       note="Sign in with your fingerprint, your face or the PIN of your device, instead of your password."
     >
       <Reason error={data === undefined ? error : undefined} />
@@ -266,7 +266,7 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
   const items = data?.items ?? [];
   const others = items.filter(({ current }) => !current);
   return (
-    <Section title="Sessions" help="oauth#tokens-and-sessions" note={note}>
+    <Section title="Sessions" help="security#sessions" note={note}>
       <Reason error={data === undefined ? error : undefined} />
       <Table
         stacked

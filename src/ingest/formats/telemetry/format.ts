@@ -27,7 +27,7 @@ export const packetEndpoints = (maxBody: number): Group<TelemetryDeps> => ({
       path: telemetryPath,
       access: {
         credential: 'Frontend or Mobile key in the body',
-        who: 'Browsers: pages of the allowed origins; apps without an `Origin`: a Mobile key',
+        who: 'Pages of the allowed origins; with a Mobile key, apps without an `Origin`',
       },
       operation: sendTelemetry(maxBody),
       bind: (deps) => createHandler(new Pipeline(deps, packetHandler(deps))),

@@ -165,8 +165,8 @@ const most: Readonly<Record<string, number>> = {
   accounts: 5983,
   auth: 10046,
   bench: 2951,
-  cli: 5573,
-  commands: 2279,
+  cli: 5633,
+  commands: 2778,
   console: 19167,
   contract: 7670,
   demo: 1436,
@@ -178,8 +178,8 @@ const most: Readonly<Record<string, number>> = {
   replication: 10575,
   reports: 7931,
   runtime: 1438,
-  serve: 4531,
-  storage: 14227,
+  serve: 4532,
+  storage: 14376,
   webhooks: 2079,
 };
 

@@ -16,6 +16,8 @@ export interface Terminal {
 export interface Syntax {
   /** One or two words, such as `login` or `apps create`. */
   readonly name: string;
+  /** Former name, which is still accepted. */
+  readonly formerly?: string;
   readonly summary: string;
   readonly operand?: Operand;
   readonly options: readonly Option[];
@@ -53,12 +55,12 @@ export async function runEntry(
   argv: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
+  const [word, ...rest] = argv;
+  const chosen = entry.commands.find((each) => [each.name, each.formerly].includes(`${name} ${word}`));
+  if (chosen !== undefined) return chosen.run(rest, terminal);
   const [first] = entry.commands;
   if (first?.name === name) return first.run(argv, terminal);
-  const [word, ...rest] = argv;
-  const chosen = entry.commands.find((command) => command.name === `${name} ${word}`);
-  if (chosen === undefined) throw unknownWord(name, word, secondWords(entry));
-  return chosen.run(rest, terminal);
+  throw unknownWord(name, word, secondWords(entry));
 }
 
 /** Returns the second words of an entry's commands, such as `list` and `show` of `apps`. */

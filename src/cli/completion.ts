@@ -28,13 +28,21 @@ export function listPlaces(table: Readonly<Record<string, Entry<Syntax>>>): read
   const groups = Object.entries(table).flatMap(([word, { commands }]) =>
     commands.some(({ name }) => name !== word) ? [groupPlace(word, commands)] : [],
   );
-  const commands = Object.values(table).flatMap((entry) => entry.commands.map(commandPlace));
+  const all = Object.values(table).flatMap((entry) => entry.commands.map(commandPlace));
   const helped = groups.map((group) => ({ ...group, words: ['help', ...group.words] }));
-  return [{ words: [], isCommand: false, choices: first, options: [] }, ...groups, ...commands, ...helped];
+  // A word such as `backup` can be both a command and the first word of another command.
+  const withWords = all.map((place) => {
+    const group = groups.find(({ words: [word] }) => place.words.join(' ') === word);
+    return group === undefined ? place : { ...place, choices: [...group.choices, ...place.choices] };
+  });
+  const alone = groups.filter(({ words: [word] }) => all.every(({ words }) => words.join(' ') !== word));
+  return [{ words: [], isCommand: false, choices: first, options: [] }, ...alone, ...withWords, ...helped];
 }
 
 function groupPlace(word: string, commands: readonly Syntax[]): Place {
-  const choices = commands.map(({ name, summary }) => ({ word: name.slice(word.length + 1), description: summary }));
+  const choices = commands
+    .filter(({ name }) => name !== word)
+    .map(({ name, summary }) => ({ word: name.slice(word.length + 1), description: summary }));
   return { words: [word], isCommand: false, choices, options: [] };
 }
 
@@ -86,7 +94,7 @@ _flagmeter() {
   if ((COMP_CWORD > 1)); then
     place=\${COMP_WORDS[1]}
     case $place in
-      ${groupPattern(places)}) if ((COMP_CWORD > 2)); then place+=" \${COMP_WORDS[2]}"; fi ;;
+      ${groupPattern(places)}) if ((COMP_CWORD > 2)) && [[ \${COMP_WORDS[2]} != -* ]]; then place+=" \${COMP_WORDS[2]}"; fi ;;
     esac
   fi
   case "$place:$previous" in
@@ -123,7 +131,7 @@ _flagmeter() {
   if ((CURRENT > 2)); then
     place=$words[2]
     case $place in
-      ${groupPattern(places)}) if ((CURRENT > 3)); then place+=" $words[3]"; fi ;;
+      ${groupPattern(places)}) if ((CURRENT > 3)) && [[ $words[3] != -* ]]; then place+=" $words[3]"; fi ;;
     esac
   fi
   case "$place:$words[CURRENT-1]" in

@@ -27,12 +27,17 @@ interface ProgressState {
   readonly unit?: string;
 }
 
-/** Reports progress on standard error. A terminal shows a bar; a log gets a line every few seconds. */
+/**
+ * Reports progress on standard error. A terminal shows one line with a bar; a log gets a line every few seconds. Finished
+ * work has 100 %, and its result follows below. The bar of failed work is removed, so that the error stands alone.
+ */
 export class Progress {
   readonly #terminal: Pick<Context, 'interactive' | 'err'>;
   readonly #clock: Pick<Context['clock'], 'monotonic'>;
   readonly #words: string;
   #reportedAt: number;
+  #latest: ProgressState | undefined;
+  #isShown = false;
   #width = 0;
 
   /** @param words description of the work */
@@ -51,15 +56,32 @@ export class Progress {
   report(done: ProgressState): void {
     const { interactive } = this.#terminal;
     const now = this.#clock.monotonic();
+    this.#latest = done;
     if (now - this.#reportedAt < (interactive ? everyMs.terminal : everyMs.log)) return;
     this.#reportedAt = now;
-    if (interactive) this.#draw(`${this.#words}${formatBar(done)} ${formatAmount(done)}`);
-    else this.#terminal.err(`${this.#words}: ${formatAmount(done)}${formatShare(done)}\n`);
+    this.#show(done);
   }
 
+  /** Shows 100 %, if progress was shown before. Call this once the work is done, and before its result is printed. */
+  complete(): void {
+    if (!this.#isShown || this.#latest === undefined) return;
+    const { done, total, unit } = this.#latest;
+    const all = Math.max(done, total);
+    this.#show({ done: all, total: Math.max(1, all), ...(unit && { unit }) });
+    if (this.#terminal.interactive) this.#terminal.err('\n');
+    this.#width = 0;
+  }
+
+  /** Removes the bar of unfinished work. */
   end(): void {
     if (this.#width > 0) this.#terminal.err(`\r${' '.repeat(this.#width)}\r`);
     this.#width = 0;
+  }
+
+  #show(done: ProgressState): void {
+    this.#isShown = true;
+    if (this.#terminal.interactive) this.#draw(`${this.#words}${formatBar(done)} ${formatAmount(done)}`);
+    else this.#terminal.err(`${this.#words}: ${formatAmount(done)}${formatShare(done)}\n`);
   }
 
   #draw(line: string): void {

@@ -18,6 +18,7 @@ const server = {
   restore: async () => (await import('./entries/data-directory.ts')).restore,
   verify: async () => (await import('./entries/data-directory.ts')).verify,
   compact: async () => (await import('./entries/data-directory.ts')).compact,
+  support: async () => (await import('./entries/data-directory.ts')).support,
   bench: async () => (await import('./entries/bench.ts')).bench,
   postgres: async () => (await import('./entries/postgres.ts')).postgres,
 } as const;

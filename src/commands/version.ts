@@ -1,6 +1,6 @@
-import { version as number } from '../../package.json' with { type: 'json' };
 import type { Terminal } from '../cli/command.ts';
 import { readOptions } from '../cli/options.ts';
+import { describeProgram } from './server/program.ts';
 
 /**
  * Prints the version of the program, its runtime and its platform.
@@ -8,8 +8,6 @@ import { readOptions } from '../cli/options.ts';
  */
 export function version(argv: readonly string[], terminal: Terminal): number {
   readOptions(argv, []);
-  const bun = process.versions['bun'];
-  const runtime = bun === undefined ? `Node ${process.versions.node}` : `Bun ${bun}`;
-  terminal.out(`flagmeter ${number} (${runtime}, ${process.platform} ${process.arch})\n`);
+  terminal.out(`${describeProgram()}\n`);
   return 0;
 }

@@ -41,7 +41,7 @@ import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/queue.ts';
 import { send } from '../webhooks/send.ts';
 import type { Config } from './config/config.ts';
-import { getRetention, getSeriesLimits } from './config/limits.ts';
+import { getRetention, getS3Settings, getSeriesLimits } from './config/limits.ts';
 import { DiskWatch } from './disk-watch.ts';
 import type { FrontThreads } from './front/front-threads.ts';
 import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
@@ -332,11 +332,7 @@ function createSchedule({
   const { data, backupEvery, backupTo, backupKeep: keep, backupKeyFile: keyFile } = config;
   if (backupEvery === undefined || backupTo === undefined) return undefined;
   const everyMs = Number.parseInt(backupEvery, 10) * unitMs[backupEvery.at(-1) as keyof typeof unitMs];
-  const s3 = {
-    endpoint: config.backupS3Endpoint,
-    region: config.backupS3Region,
-    credentials: config.backupS3Credentials,
-  };
+  const s3 = getS3Settings(config);
   if (keyFile !== undefined) readBackupKey(keyFile);
   const thread = new BackupThread(workerFile('storage/backup/worker'), { data, to: backupTo, keep, s3, keyFile });
   return new Schedule({ clock, log, everyMs, thread });

@@ -38,10 +38,13 @@ const onData: Readonly<Record<string, readonly string[]>> = {
 /** Commands that create their stores. */
 const onNew = ['bench', 'restore'];
 
+/** Commands that open no store. */
+const onNone = ['support'];
+
 const words = (name: string) => name.split(' ');
 
 test('every command with --data is in this test', () => {
-  expect([...Object.keys(onData), ...onNew].sort()).toEqual(namesWith('data').sort());
+  expect([...Object.keys(onData), ...onNew, ...onNone].sort()).toEqual(namesWith('data').sort());
 });
 
 describe.each(['accounts', 'usage', 'spool'] as const)('a later layout of the store %s', (store) => {
@@ -107,7 +110,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
     'postgres init': () => ['--admin-email', 'a@example.com', '--without-key-file'],
     'postgres status': () => [],
     'postgres migrate': () => [],
-    'postgres encrypt-keys': () => ['--postgres-key-file', keyFile()],
+    'postgres encrypt': () => ['--postgres-key-file', keyFile()],
     'postgres forget-node': () => ['node1', '--yes'],
     'postgres adopt': () => ['--data', node, '--without-key-file'],
   };

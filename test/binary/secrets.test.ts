@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConsoleBrowser } from '../console/host/console-browser.ts';
@@ -19,6 +19,7 @@ import { call, openClient } from '../support/grpc-call.ts';
 import { readOpenApi } from '../support/openapi.ts';
 import { type Outside, openOutside } from '../support/outside.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
+import { runBinary } from '../support/run-binary.ts';
 import { secretsIn, useLink } from '../support/secrets-in.ts';
 import { tellCommands } from '../support/tell-commands.ts';
 import { bodies, forms } from '../support/text-everywhere.ts';
@@ -261,6 +262,10 @@ test('no output of the executable contains a secret', async () => {
   await expect.poll(isInLog).toBe(true);
   const metrics = await (await fetch(`http://${ops}/metrics`)).text();
   const health = await (await fetch(`http://${ops}/readyz`)).text();
+  const log = join(freshDirectory(), 'log');
+  writeFileSync(log, service.stderr());
+  const support = ['support', '--data', data, '--url', `http://${ops}`, '--log', log, '--out', '-'];
+  const described = await runBinary(support);
   await stop(service);
   // The service exports the audit log at startup, and then each minute.
   const again = await startBinary({ data, args: ['--audit-export', audit] });
@@ -272,6 +277,7 @@ test('no output of the executable contains a secret', async () => {
     ['standard output', service.line],
     ['the metrics', metrics + health],
     ['the commands', written],
+    ['the file for support', described.stdout],
     ['the traces', outside.sentTo('/v1/traces')],
     ['the usage for a collector', outside.sentTo('/v1/metrics')],
     ...files.map((path) => [path, readFileSync(path, 'latin1')] as const),
@@ -282,6 +288,7 @@ test('no output of the executable contains a secret', async () => {
   expect(places.get('the metrics')).toMatch(/^flagmeter_tokens_issued_total/m);
   expect(places.get('the traces')).toContain('/connect/token');
   expect(places.get('the usage for a collector')).toContain('checkout');
+  expect(places.get('the file for support')).toMatch(/ DEBUG request .*route=\/connect\/token/);
   expect(places.get('the commands')).toContain('"version":"2.1.0"');
   expect(files.some((path) => path.startsWith(audit))).toBe(true);
   expect(secrets.size).toBeGreaterThan(50);

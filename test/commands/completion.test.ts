@@ -96,6 +96,10 @@ const cases: readonly (readonly [words: string[], offers: string[]])[] = [
     ['help', 'lo'],
     ['login', 'logout'],
   ],
+  [['backup', 'l'], ['list']],
+  [['help', 'backup', ''], ['list']],
+  [['backup', '--to', 'a file', '--d'], ['--data']],
+  [['backup', 'list', '--c'], ['--config']],
   [['nothing', ''], []],
 ];
 

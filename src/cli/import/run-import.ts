@@ -98,12 +98,14 @@ async function send(
     share = Math.max(share, Math.floor((100 * done) / total));
   };
   try {
-    return await interruptible((over) => {
+    const sent = await interruptible((over) => {
       const whole = { ...head, ...(isDry && { dryRun: true }) };
       const sending = sendParts(context, api, path, whole, divideSource(source, selection), report, over);
       const state = () => (isDry ? 'nothing was imported' : `about ${share} % is imported. ${howToResume}`);
       return Promise.race([sending, rejectOnAbort(over, () => `Interrupted: ${state()}`)]);
     });
+    progress.complete();
+    return sent;
   } finally {
     progress.end();
   }
@@ -126,15 +128,19 @@ function findEnvironment(application: Item, wanted: string): string {
 
 function survey(context: Context, source: Source, badLines: BadLines, wanted: Selection): Survey {
   const progress = new Progress(context, context.clock, 'Reading');
-  const found = surveySource(
-    source,
-    wanted,
-    (line) => badLines.add(line, source.header),
-    (done) => progress.report({ done, total: source.size }),
-  );
-  progress.end();
-  badLines.end();
-  return found;
+  try {
+    const found = surveySource(
+      source,
+      wanted,
+      (line) => badLines.add(line, source.header),
+      (done) => progress.report({ done, total: source.size }),
+    );
+    progress.complete();
+    return found;
+  } finally {
+    progress.end();
+    badLines.print();
+  }
 }
 
 /** Returns the environment to import; `undefined` if the rows have none. @throws {UsageError} */
@@ -184,11 +190,11 @@ function print(context: Context, given: Arguments, summary: object, badLines: Ba
 /** Maximum number of bad lines that the command lists. */
 const maxListed = 100;
 
-/** Lists bad lines on standard error, and writes them to a file if a path is given. */
+/** Collects bad lines, lists them on standard error, and writes them to a file if a path is given. */
 class BadLines {
   readonly #context: Context;
   readonly #file: number | undefined;
-  /** The first bad lines, for the JSON output. */
+  /** The first bad lines. */
   readonly listed: Pick<BadLine, 'path' | 'line' | 'reason'>[] = [];
   count = 0;
 
@@ -201,16 +207,16 @@ class BadLines {
   /** @param header the first line of the source, if its format has one */
   add({ path, line, reason, text }: BadLine, header: string | undefined): void {
     this.count += 1;
-    if (this.count <= maxListed) {
-      this.listed.push({ path, line, reason });
-      this.#context.err(`${printable(path)}:${line}: ${reason}\n`);
-    }
+    if (this.count <= maxListed) this.listed.push({ path, line, reason });
     if (this.#file === undefined || text === undefined) return;
     if (this.count === 1 && header !== undefined) writeSync(this.#file, `${header}\n`);
     writeSync(this.#file, `${text}\n`);
   }
 
-  end(): void {
+  /** Lists the bad lines below the bar of the progress. */
+  print(): void {
+    const lines = this.listed.map(({ path, line, reason }) => `${printable(path)}:${line}: ${reason}\n`);
+    this.#context.err(lines.join(''));
     if (this.count > maxListed) this.#context.err(`and ${this.count - maxListed} more bad lines\n`);
   }
 

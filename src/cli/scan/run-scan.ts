@@ -17,7 +17,7 @@ import { CodeOwners, codeOwnersPlaces } from './code-owners.ts';
 import { usualCalls } from './names-in-text.ts';
 import { createSarif } from './sarif.ts';
 import { type CodeReferences, type Finding, type KnownFeature, type ScanResult, scan } from './scan.ts';
-import { type FileCounts, readText, sourceFiles } from './source-files.ts';
+import { type FileCounts, newCounts, readText, sourceFiles } from './source-files.ts';
 
 export const scanCode = clientCommand({
   name: 'features scan',
@@ -48,7 +48,7 @@ async function runScan(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');
   const features = (await api.list(['applications', String(id), 'features'])).map(readFeature);
-  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const counts = newCounts();
   const calls = [...usualCalls, ...given.all('call')];
   const top = given.has('upload') ? repositoryTop(given.operand) : undefined;
   const files = sourceFiles(resolve(given.operand), counts, top);
@@ -98,12 +98,13 @@ const columns = {
 
 function print(context: Context, { findings, inCode }: Omit<ScanResult, 'named'>, counts: FileCounts): void {
   if (findings.length > 0) printTable(context, columns, findings.map(createRow));
-  const { files, binary, large, unreadable, ignoreFiles } = counts;
+  const { files, binary, large, unreadable, ignoreFiles, dependencies } = counts;
   const parts = [
     binary > 0 && `${binary} binary`,
     large > 0 && `${large} over 1 MiB`,
     unreadable > 0 && `${unreadable} unreadable`,
     ignoreFiles > 0 && `${ignoreFiles} .gitignore`,
+    dependencies > 0 && `${dependencies} ${dependencies === 1 ? 'directory' : 'directories'} with dependencies`,
   ].filter(Boolean);
   const skipped = parts.length === 0 ? '' : `, skipped ${new Intl.ListFormat('en-GB').format(parts as string[])}`;
   context.err(`Read ${files} files${skipped}; found ${inCode} of the seen features in the code\n`);

@@ -22,6 +22,12 @@ export interface FileCounts {
   unreadable: number;
   /** Number of `.gitignore` files that were not applied: links, special files, large and unreadable files. */
   ignoreFiles: number;
+  /** Number of skipped directories with dependencies. */
+  dependencies: number;
+}
+
+export function newCounts(): FileCounts {
+  return { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0, dependencies: 0 };
 }
 
 /** The rules of a `.gitignore`, and the directory that contains it. */
@@ -30,9 +36,15 @@ interface Rules {
   readonly ignore: Ignore;
 }
 
+/** Directories with dependencies, in any source tree. */
+const dependencyFolders = new Set(['node_modules', 'bower_components', '.venv', 'venv', 'site-packages', 'Pods']);
+
+/** Files next to a `vendor` directory with dependencies. Other `vendor` directories contain own code. */
+const vendorManifests = ['go.mod', 'composer.json', 'Gemfile', 'Cargo.toml'];
+
 /**
  * Yields the text files in a directory that git does not ignore, one at a time. A `.gitignore` can be in the directory,
- * below it, or above it up to the top of the repository. Links are not followed.
+ * below it, or above it up to the top of the repository. Skips dependencies, also without git. Links are not followed.
  */
 export function* sourceFiles(
   directory: string,
@@ -48,14 +60,23 @@ export function* sourceFiles(
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const rules = addRules(next.path, next.rules, counts);
     const folders: string[] = [];
-    for (const entry of readEntries(next.path, counts)) {
+    const entries = readEntries(next.path, counts);
+    for (const entry of entries) {
       const path = join(next.path, entry.name);
       if (entry.name === '.git' || isIgnored(path, entry.isDirectory(), rules)) continue;
-      if (entry.isDirectory()) folders.push(path);
+      if (hasDependencies(entry, entries)) counts.dependencies += 1;
+      else if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile()) yield* readSource(path, base, counts);
     }
     for (const path of folders.reverse()) waiting.push({ path, rules });
   }
+}
+
+/** @param siblings the entries of the same directory */
+function hasDependencies(entry: Dirent, siblings: readonly Dirent[]): boolean {
+  if (!entry.isDirectory()) return false;
+  if (entry.name === 'vendor') return siblings.some(({ name }) => vendorManifests.includes(name));
+  return dependencyFolders.has(entry.name);
 }
 
 function readEntries(path: string, counts: FileCounts): Dirent[] {

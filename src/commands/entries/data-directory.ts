@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command, type Entry } from '../../cli/command.ts';
 import { jsonOption, yesOption } from '../../cli/common-options.ts';
 import { type Option, option } from '../../contract/shapes/option.ts';
 
@@ -6,9 +6,14 @@ import { type Option, option } from '../../contract/shapes/option.ts';
 
 export const adminEmailOption = option('admin-email EMAIL', 'E-mail address of the administrator', { required: true });
 
+const configOption = option('config FILE', 'JSON file with settings of the server', {
+  file: true,
+  more: 'FLAGMETER_CONFIG; default: /etc/flagmeter/flagmeter.json if it exists',
+});
+
 const dataOptions: readonly Option[] = [
   option('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
-  option('config FILE', 'JSON file that can set the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
+  configOption,
 ];
 
 /** Options of the commands that connect to PostgreSQL. */
@@ -22,7 +27,7 @@ export const postgresOptions: readonly Option[] = [
     more: 'FLAGMETER_POSTGRES_FILE',
     formerly: 'engine-file',
   }),
-  option('config FILE', 'JSON file that can set PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
+  configOption,
 ];
 
 export const postgresKeyFileOption = option('postgres-key-file FILE', 'File with the key that encrypts secrets', {
@@ -38,6 +43,20 @@ const backupKeyOption = option('backup-key-file FILE', 'File with the MAC key of
   file: true,
   more: 'FLAGMETER_BACKUP_KEY_FILE',
 });
+
+/** The settings of a bucket, which are also settings of `serve`. */
+const bucketOptions: readonly Option[] = [
+  option('backup-s3-endpoint URL', 'Address of the S3-compatible service', {
+    more: 'default: AWS in the region, FLAGMETER_BACKUP_S3_ENDPOINT',
+  }),
+  option('backup-s3-region NAME', 'Region for signing requests', {
+    more: 'default: us-east-1, FLAGMETER_BACKUP_S3_REGION',
+  }),
+  option('backup-s3-credentials FILE', 'AWS credentials file', {
+    file: true,
+    more: 'default: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, FLAGMETER_BACKUP_S3_CREDENTIALS',
+  }),
+];
 
 export function passwordFile(name: string): Option {
   return option(
@@ -85,37 +104,64 @@ they expire; its private part is deleted. For a key of an application, use keys 
   load: async () => (await import('../server/rotate-signing-key.ts')).rotateSigningKeyNow,
 });
 
-export const backup = command({
+const makeBackup = command({
   name: 'backup',
-  summary: 'Back up a data directory to a file, also while a server uses it',
+  summary: 'Back up a data directory to a file or a bucket, also while a server uses it',
   options: [
-    option('to FILE', 'Backup file; - is standard output', { file: true, required: true }),
+    option('to FILE', 'Backup file, or s3://BUCKET/PREFIX; - is standard output', { file: true, required: true }),
     ...dataOptions,
     backupKeyOption,
+    ...bucketOptions,
     jsonOption,
   ],
+  load: async () => (await import('../server/backup.ts')).backup,
+});
+
+const listBackups = command({
+  name: 'backup list',
+  summary: 'List the backups in a directory or a bucket, the latest first',
+  operand: { name: 'PLACE', optional: true, description: 'Directory, or s3://BUCKET/PREFIX' },
+  options: [configOption, ...bucketOptions, jsonOption],
+  load: async () => (await import('../server/backup-list.ts')).backupList,
+});
+
+export const backup: Entry = {
+  summary: 'Back up a data directory, also while a server uses it; list backups',
+  commands: [makeBackup, listBackups],
   notes: `
 Copies both stores as of one point in time, while a server can keep running. Run it as the user of
 the server, on the same machine and in the same container. A previous file is replaced only once the
-new one is complete and on disk.
+new one is complete and on disk. In a bucket, the backup is named after its time.
 
-Nodes of several machines are not backed up: back up PostgreSQL instead.
+  flagmeter backup --to /backups/flagmeter.backup
+  flagmeter backup --to s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3
+  flagmeter backup list s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3
+
+backup list shows the files named flagmeter-TIME.backup. Without PLACE, it lists --backup-to of the
+settings. Nodes of several machines are not backed up: back up PostgreSQL instead.
 `,
-  load: async () => (await import('../server/backup.ts')).backup,
-});
+};
 
 export const restore = command({
   name: 'restore',
   summary: 'Restore a data directory from a backup',
   options: [
-    option('from FILE', 'Backup file; - is standard input', { file: true, required: true }),
+    option('from FILE', 'Backup file, directory, or s3://BUCKET/PREFIX; - is standard input', {
+      file: true,
+      required: true,
+    }),
+    option('latest', 'Restore the latest backup in the directory or the bucket'),
     ...dataOptions,
     { ...backupKeyOption, excludes: ['skip-mac-check'] },
     option('skip-mac-check', 'Restore a backup without checking its MAC'),
+    ...bucketOptions,
   ],
   notes: `
-The whole backup is checked before anything is written. A directory with data is refused. If the
+The whole backup is checked before the directory has data. A directory with data is refused. If the
 command is interrupted, the directory is unchanged.
+
+  flagmeter restore --from /backups/flagmeter.backup --data NEWDIR
+  flagmeter restore --from s3://backups/shop --latest --data NEWDIR
 `,
   load: async () => (await import('../server/backup.ts')).restore,
 });
@@ -123,12 +169,16 @@ command is interrupted, the directory is unchanged.
 export const verify = command({
   name: 'verify',
   summary: 'Check a data directory or a backup for damage',
-  operand: { name: 'FILE', optional: true, description: 'Backup' },
-  options: [...dataOptions, backupKeyOption, jsonOption],
+  operand: { name: 'FILE', optional: true, description: 'Backup, or a directory or s3://BUCKET/PREFIX with backups' },
+  options: [...dataOptions, backupKeyOption, ...bucketOptions, jsonOption],
   notes: `
 Checks every page, record and reference, and that counts of minutes, hours and days add up. Stop the
 server first, or verify a backup. A backup is restored temporarily next to its file, which needs the
-same space again. Exit code 1: something is damaged. The output lists the damage and the remedy.
+same space again. A backup in a bucket is restored temporarily in TMPDIR. Of several backups, the
+latest is checked. Exit code 1: something is damaged. The output lists the damage and the remedy.
+
+  flagmeter verify --data /var/lib/flagmeter
+  flagmeter verify s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3
 `,
   load: async () => (await import('../server/verify.ts')).verify,
 });
@@ -140,6 +190,32 @@ export const compact = command({
   notes: `
 Copies each file without its free pages, checks the copy, and replaces the file by it. Stop the
 server first. The copies need the same space again. Prints the space that was freed.
+
+  flagmeter compact --data /var/lib/flagmeter
 `,
   load: async () => (await import('../server/compact.ts')).compact,
+});
+
+export const support = command({
+  name: 'support',
+  summary: 'Write a file that describes a server, without secrets, to send to people who help',
+  options: [
+    option('out FILE', 'New file; - is standard output', {
+      file: true,
+      more: 'default: flagmeter-support-TIME.txt in the current directory',
+    }),
+    option('url URL', 'Address of the server', { more: 'default: the listener in the settings' }),
+    option('log FILE', 'Log of the server', { file: true, more: 'default: the journal of systemd' }),
+    ...dataOptions,
+    jsonOption,
+  ],
+  notes: `
+The file has the version, the machine, the settings, the sizes of the stores, the health, the
+metrics and the latest lines of the log. It has no secrets: paths of files with secrets and the
+password of PostgreSQL are left out. So are lines of the log that do not have the form of the log.
+Prints a list of the contents. A part that cannot be read has the reason instead.
+
+  flagmeter support --data /var/lib/flagmeter --log /var/log/flagmeter.log
+`,
+  load: async () => (await import('../server/support.ts')).support,
 });

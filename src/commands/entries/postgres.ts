@@ -75,23 +75,27 @@ const key = command({
   load: async () => (await import('../server/postgres-setup.ts')).postgresKey,
 });
 
-const encryptKeys = command({
-  name: 'postgres encrypt-keys',
+const encrypt = command({
+  name: 'postgres encrypt',
+  formerly: 'postgres encrypt-keys',
   summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
   options: [...postgresOptions, postgresKeyFileOption, jsonOption],
-  load: async () => (await import('../server/postgres-setup.ts')).postgresEncryptKeys,
+  load: async () => (await import('../server/postgres-setup.ts')).postgresEncrypt,
 });
 
 export const postgres: Entry = {
   summary: 'Initialise and monitor the PostgreSQL that several nodes share',
-  commands: [init, status, migrate, forgetNode, adopt, key, encryptKeys],
+  commands: [init, status, migrate, forgetNode, adopt, key, encrypt],
   notes: `
 Other users of the machine can read a password in an argument: put the URL into a file. An
 initialised database is left unchanged by postgres init (exit code 1).
 
 The key file encrypts signing keys and other secrets. postgres init and postgres adopt need it, or
---without-key-file. postgres encrypt-keys encrypts them later: stop all nodes, run it, and start
-each node with the key file.
+--without-key-file. postgres encrypt encrypts them later: stop all nodes, run it, and start each
+node with the key file.
+
+  flagmeter postgres key --out /etc/flagmeter/postgres-key
+  flagmeter postgres encrypt --postgres-file FILE --postgres-key-file /etc/flagmeter/postgres-key
 
 postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
 with asynchronous standbys. With --allow-asynchronous, a failover can lose counts and revocations.

@@ -6,17 +6,19 @@ import { systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { type BackupKey, readBackupKey } from '../../storage/backup/backup-key.ts';
+import { backupName } from '../../storage/backup/make-scheduled.ts';
+import { isBucket } from '../../storage/backup/open-destination.ts';
 import type { Pace } from '../../storage/backup/pace.ts';
+import { nameBackup } from '../../storage/backup/read-backup.ts';
 import { restore as restoreFrom } from '../../storage/backup/restore.ts';
 import { type Sink, type WrittenBackup, writeBackup } from '../../storage/backup/write-backup.ts';
 import { writeFileWhole } from '../../storage/backup/write-file.ts';
 import { foldJournals } from '../../storage/commit/fold-journals.ts';
 import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
 import { isLocked, lockDataDirectory } from '../../storage/lmdb/lock.ts';
+import { findBackup, openPlace, standardStream } from './backup-source.ts';
 import { longWork, mebibytes } from './progress.ts';
 import { readConfig } from './server-options.ts';
-
-const standardOutput = '-';
 
 /**
  * Backs up a data directory. A service can be running in the directory.
@@ -27,22 +29,32 @@ export async function backup(given: Arguments, terminal: Terminal): Promise<numb
   const config = readConfig(given, terminal);
   const { data } = config;
   const to = given.value('to')!;
-  if (to === standardOutput && terminal.outIsTerminal)
-    throw new UsageError('Cannot write a backup to a terminal: redirect standard output, or name a file with --to');
+  checkTarget(to, terminal);
   await checkOwnData(config);
   const began = systemClock.monotonic();
   await foldWithoutServer(config, terminal);
   const gentle = isLocked(data);
   const key = config.backupKeyFile === undefined ? undefined : readBackupKey(config.backupKeyFile);
-  const work = (pace: Pace) => writeTo(to, data, pace, key);
-  const written = await longWork(terminal, { words: 'backing up', gentle, work });
+  const work = (pace: Pace, over: AbortSignal) => writeTo(to, config, key, pace, over);
+  const interrupted = isBucket(to) ? 'the bucket has no part of the backup' : 'nothing was changed';
+  const written = await longWork(terminal, { words: 'backing up', gentle, interrupted, work });
   const ms = Math.round(systemClock.monotonic() - began);
   // Standard output can contain the backup itself, so the report then goes to standard error.
-  const report = to === standardOutput ? terminal.err : terminal.out;
-  if (given.has('json')) report(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
-  else terminal.err(summary(written, to, ms));
+  const report = to === standardStream ? terminal.err : terminal.out;
+  if (given.has('json')) report(`${JSON.stringify({ ...written, ms, hasMac: key !== undefined })}\n`);
+  else terminal.err(summary(written, ms));
   return 0;
 }
+
+/** @throws {UsageError} for a terminal, and for the name of an object in a bucket */
+function checkTarget(to: string, { outIsTerminal }: Terminal): void {
+  if (to === standardStream && outIsTerminal)
+    throw new UsageError('Cannot write a backup to a terminal: redirect standard output, or name a file with --to');
+  if (isBucket(to) && to.endsWith('.backup'))
+    throw new UsageError('Cannot use --to: give s3://BUCKET/PREFIX; the backup is named after its time');
+}
+
+type NamedBackup = WrittenBackup & { readonly file: string };
 
 /**
  * Applies the journal of a killed server to its store. A running server does this itself: see `requestFold`.
@@ -58,10 +70,20 @@ async function foldWithoutServer({ data, maxIdentities }: Config, terminal: Term
   }
 }
 
-function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefined): Promise<WrittenBackup> {
+async function writeTo(
+  to: string,
+  config: Config,
+  key: BackupKey | undefined,
+  pace: Pace,
+  over: AbortSignal,
+): Promise<NamedBackup> {
   const at = new Date(systemClock.now());
-  if (to === standardOutput) return writeBackup(data, at, standardOutputSink(pace), pace, key);
-  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
+  const write = (sink: Sink) => writeBackup(config.data, at, sink, pace, key);
+  if (to === standardStream) return { file: to, ...(await write(standardOutputSink(pace))) };
+  if (!isBucket(to)) return { file: to, ...(await writeFileWhole(resolve(to), write)) };
+  const bucket = await openPlace(to, { by: '--to', action: 'write' }, config, over);
+  const name = backupName(at.getTime());
+  return { file: `${to.replace(/\/$/, '')}/${name}`, ...(await bucket.put(name, write, pace)) };
 }
 
 /** Returns a sink for standard output. The reader of the output can be slow, or can close it. */
@@ -93,8 +115,8 @@ async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'
   if (isCopy) throw new Error(`Cannot back up ${data}: it belongs to a node of several machines; ${instead}`);
 }
 
-function summary({ bytes, at }: WrittenBackup, to: string, ms: number): string {
-  const where = to === standardOutput ? 'standard output' : to;
+function summary({ file, bytes, at }: NamedBackup, ms: number): string {
+  const where = file === standardStream ? 'standard output' : file;
   const rate = Math.round(bytes / 1e6 / (Math.max(1, ms) / 1000));
   return `${where} has the state of ${at}: ${mebibytes(bytes)}, ${rate} MB/s\n`;
 }
@@ -104,15 +126,19 @@ function summary({ bytes, at }: WrittenBackup, to: string, ms: number): string {
  * @throws {Error} when the backup is incomplete, or the directory has data; nothing has changed then
  */
 export async function restore(given: Arguments, terminal: Terminal): Promise<number> {
-  const { data, backupKeyFile } = readConfig(given, terminal);
-  const from = given.value('from')!;
+  const config = readConfig(given, terminal);
+  const { data, backupKeyFile } = config;
+  const wanted = { from: given.value('from')!, by: '--from', latest: given.has('latest') };
   const mayBeUnchecked = given.has('skip-mac-check');
   const key = backupKeyFile === undefined || mayBeUnchecked ? undefined : readBackupKey(backupKeyFile);
   const lock = lockDataDirectory(data);
   try {
-    const work = (pace: Pace) => restoreFrom(from, data, pace, { key, mayBeUnchecked });
-    const { at, program } = await longWork(terminal, { words: 'restoring', work });
-    terminal.err(`${data} has the state of ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
+    const work = async (pace: Pace, over: AbortSignal) => {
+      const source = await findBackup(wanted, config, pace, over);
+      return { name: nameBackup(source), ...(await restoreFrom(source, data, pace, { key, mayBeUnchecked })) };
+    };
+    const { name, at, program } = await longWork(terminal, { words: 'restoring', work });
+    terminal.err(`${data} has the state of ${at}, when flagmeter ${program} made ${name}.\n${sinceThen}`);
     return 0;
   } finally {
     lock.release();

@@ -16,10 +16,6 @@ export async function compact(given: Arguments, terminal: Terminal): Promise<num
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop it first');
   const files: CompactionResult[] = [];
-  const report = (compacted: CompactionResult) => {
-    files.push(compacted);
-    if (!given.has('json')) terminal.out(gain(compacted));
-  };
   try {
     await longWork(terminal, {
       words: 'compacting',
@@ -28,12 +24,14 @@ export async function compact(given: Arguments, terminal: Terminal): Promise<num
         for (const end of await foldJournals(data, maxIdentities)) terminal.err(`${end}\n`);
         // The server creates new segments when it starts.
         removeJournals(data);
-        await compactStores(data, pace, report);
+        await compactStores(data, pace, (compacted) => files.push(compacted));
       },
     });
     if (given.has('json')) terminal.out(`${JSON.stringify({ files })}\n`);
     return 0;
   } finally {
+    // After a failure, the files that were compacted before it are listed as well.
+    if (!given.has('json')) terminal.out(files.map(gain).join(''));
     lock.release();
   }
 }

@@ -16,15 +16,14 @@ import { isSealed, type PostgresKey, readSecret } from '../../replication/postgr
 import { showPostgres } from '../../replication/postgres/postgres-url.ts';
 import { Spool } from '../../replication/spool.ts';
 import { isPresent } from '../../runtime/files.ts';
-import { loadConfig } from '../../serve/config/config.ts';
 import { getRetention, getSeriesLimits } from '../../serve/config/limits.ts';
 import { loadPostgresKey, withPostgres } from '../../serve/postgres-connection.ts';
 import { foldJournals } from '../../storage/commit/fold-journals.ts';
 import { readCopyState } from '../../storage/lmdb/accounts.ts';
 import { lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
 import { openReplicaStore } from '../../storage/lmdb/usage.ts';
-import { mebibytes, uploadProgress } from './progress.ts';
-import { newDatabaseKey, postgresSettings } from './server-options.ts';
+import { mebibytes, withUploadProgress } from './progress.ts';
+import { newDatabaseKey, postgresSettings, readConfig } from './server-options.ts';
 
 /**
  * Moves the store of a single machine to PostgreSQL. An interrupted move continues in the next run.
@@ -43,7 +42,9 @@ export async function postgresAdopt(given: Arguments, terminal: Terminal): Promi
   try {
     for (const end of await foldJournals(data, wanted.config.maxIdentities)) terminal.err(`${end}\n`);
     terminal.err(`moving ${data} to ${showPostgres(wanted.address)}\n`);
-    const adopted = await move(wanted, key, given.has('allow-asynchronous'), uploadProgress(terminal));
+    const adopted = await withUploadProgress(terminal, (onPart) =>
+      move(wanted, key, given.has('allow-asynchronous'), onPart),
+    );
     const next = `${data} now belongs to database ${adopted.engine}: continue with flagmeter serve --data ${data} and this PostgreSQL`;
     terminal.out(given.has('json') ? `${JSON.stringify(adopted)}\n` : `${movedText(adopted)}. ${next}.\n`);
     return 0;
@@ -56,14 +57,14 @@ async function move(
   { config, address }: ReturnType<typeof postgresSettings>,
   key: PostgresKey | undefined,
   allowAsynchronous: boolean,
-  onUpload: (uploaded: UploadResult) => void,
+  onPart: (uploaded: UploadResult) => void,
 ) {
   const { data, maxIdentities: identities, exposureDays } = config;
   const settings = { ...getSeriesLimits(config), ...getRetention(config), identities, exposureDays };
   const accounts = (await openPreparedOrCopy(data))!;
   try {
     return await withPostgres(address, (connection) =>
-      adopt({ data, accounts, connection, key, settings, allowAsynchronous, randomBytes, onPart: onUpload }),
+      adopt({ data, accounts, connection, key, settings, allowAsynchronous, randomBytes, onPart }),
     );
   } finally {
     await accounts.lmdb.close();
@@ -98,8 +99,7 @@ async function adoptFromReplica(given: Arguments, terminal: Terminal): Promise<n
 }
 
 async function list(given: Arguments, terminal: Terminal): Promise<number> {
-  const options = ['data', 'config'].filter((name) => given.has(name));
-  const { data } = loadConfig({ ...terminal, argv: options.map((name) => `--${name}=${given.value(name)}`) });
+  const { data } = readConfig(given, terminal, ['data', 'config']);
   checkPrepared(data);
   await waitUntilSharable(data);
   const all = await inStores(data, async (stores) => sourcesIn(stores));
@@ -125,16 +125,18 @@ async function restore(
   if (stored !== undefined && isSealed(stored)) readSecret(stored, key);
   const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
   terminal.err(`${sources.map(listing).map(formatListing).join('')}${restored}filling ${showPostgres(address)}\n`);
-  const adopted = await withPostgres(address, (connection) =>
-    adoptReplica({
-      source,
-      connection,
-      key,
-      secret: Buffer.from(secret, 'base64'),
-      directory: stores.spool.directory,
-      allowAsynchronous: given.has('allow-asynchronous'),
-      onPart: uploadProgress(terminal),
-    }),
+  const adopted = await withUploadProgress(terminal, (onPart) =>
+    withPostgres(address, (connection) =>
+      adoptReplica({
+        source,
+        connection,
+        key,
+        secret: Buffer.from(secret, 'base64'),
+        directory: stores.spool.directory,
+        allowAsynchronous: given.has('allow-asynchronous'),
+        onPart,
+      }),
+    ),
   );
   return [adopted, source];
 }

@@ -64,7 +64,7 @@ and keep a copy separate from the backups of PostgreSQL: without it, encrypted s
  * @throws {UsageError} for wrong options or URL, and without a key file
  * @throws {PostgresSetupError} when a node is running, or the database has another key file; nothing has changed then
  */
-export async function postgresEncryptKeys(given: Arguments, terminal: Terminal): Promise<number> {
+export async function postgresEncrypt(given: Arguments, terminal: Terminal): Promise<number> {
   const { config, address } = postgresSettings(given, terminal);
   const key = loadPostgresKey(config);
   if (key === undefined)

@@ -12,11 +12,13 @@ interface LongWork<T> {
   readonly gentle?: boolean;
   /** Description of the state after an interruption. */
   readonly interrupted?: string;
-  work(pace: Pace): Promise<T>;
+  /** @param over aborted by a signal */
+  work(pace: Pace, over: AbortSignal): Promise<T>;
 }
 
 /**
- * Runs long work with a progress bar. A signal interrupts the work at its next step, so that it can clean up.
+ * Runs long work with a progress bar. A signal interrupts the work at its next step, so that it can clean up. Print
+ * results once the promise has resolved, below the bar.
  * @throws {Failure} when a signal has interrupted the work
  */
 export async function longWork<T>(
@@ -26,7 +28,14 @@ export async function longWork<T>(
   const progress = new Progress(terminal, systemClock, words);
   const tell = (done: WorkProgress) => progress.report(done);
   try {
-    return await interruptible((over) => work(new Pace({ clock: systemClock, over, tell, ...(gentle && { gentle }) })));
+    const result = await interruptible((over) => {
+      const pace = new Pace({ clock: systemClock, over, tell, ...(gentle && { gentle }) });
+      return work(pace, over).catch((error) => {
+        throw over.aborted ? new InterruptedError() : error;
+      });
+    });
+    progress.complete();
+    return result;
   } catch (error) {
     if (error instanceof InterruptedError) throw new Failure('interrupted', `Interrupted: ${interrupted}`);
     throw error;
@@ -35,16 +44,19 @@ export async function longWork<T>(
   }
 }
 
-const uploadReportMs = 2000;
-
-/** Prints the amount of uploaded usage every few seconds. */
-export function uploadProgress({ err }: Terminal): (uploaded: UploadResult) => void {
-  let reportedAt = systemClock.monotonic();
-  return ({ parts, bytes }) => {
-    if (systemClock.monotonic() - reportedAt < uploadReportMs) return;
-    reportedAt = systemClock.monotonic();
-    err(`usage: uploaded ${parts} chunks, ${mebibytes(bytes)}, to PostgreSQL\n`);
-  };
+/** Runs an upload of usage to PostgreSQL with its progress. The total is not known in advance. */
+export async function withUploadProgress<T>(
+  terminal: Terminal,
+  work: (onPart: (uploaded: UploadResult) => void) => Promise<T>,
+): Promise<T> {
+  const progress = new Progress(terminal, systemClock, 'uploading usage');
+  try {
+    const result = await work(({ bytes }) => progress.report({ done: bytes, total: 0 }));
+    progress.complete();
+    return result;
+  } finally {
+    progress.end();
+  }
 }
 
 export function mebibytes(bytes: number): string {

@@ -1,3 +1,4 @@
+import { accessSync, constants, existsSync } from 'node:fs';
 import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/options.ts';
 import { settings } from '../../contract/config-schema.ts';
@@ -6,9 +7,37 @@ import type { PostgresAddress } from '../../replication/postgres/postgres-url.ts
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { loadPostgresKey, postgresAddress } from '../../serve/postgres-connection.ts';
 
-export function readConfig(given: Arguments, terminal: Terminal): Config {
-  const options = settings.map(({ option }) => option).filter((flag) => given.has(flag));
-  return loadConfig({ ...terminal, argv: options.map((option) => `--${option}=${given.value(option)}`) });
+/** Settings of an installed server. The unit of the packages and the chart use this file. */
+const installedConfig = '/etc/flagmeter/flagmeter.json';
+
+/**
+ * Reads the settings of a command. On an installed machine, commands use the settings of the server by default.
+ * @param known options that are settings
+ */
+export function readConfig(
+  given: Arguments,
+  terminal: Terminal,
+  known: readonly string[] = settings.map(({ option }) => option),
+): Config {
+  const options = known.filter((option) => given.has(option)).map((option) => `--${option}=${given.value(option)}`);
+  const installed = usesInstalled(given, terminal) ? [`--config=${installedConfig}`] : [];
+  return loadConfig({ ...terminal, argv: [...installed, ...options] });
+}
+
+/** True if no other file is named. A file that this user cannot read is skipped if the data directory is named. */
+function usesInstalled(given: Arguments, { env }: Terminal): boolean {
+  if (given.has('config') || env['FLAGMETER_CONFIG'] || !existsSync(installedConfig)) return false;
+  const isNamed = given.has('data') || Boolean(env['FLAGMETER_DATA']);
+  return !isNamed || isReadable(installedConfig);
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,15 +1,17 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/options.ts';
+import type { Config } from '../../serve/config/config.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../../storage/backup/check-directory.ts';
 import type { Pace } from '../../storage/backup/pace.ts';
-import { type Authentication, type ReadBackup, readBackup } from '../../storage/backup/read-backup.ts';
-import { unpack } from '../../storage/backup/restore.ts';
-import { checkRoom } from '../../storage/backup/write-file.ts';
+import { type BackupSource, nameBackup, type ReadBackup } from '../../storage/backup/read-backup.ts';
+import { checkRoomFor, unpack } from '../../storage/backup/restore.ts';
 import { checkPresence, dataFilesIn, remedy } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
+import { findBackup, isPlace } from './backup-source.ts';
 import { longWork } from './progress.ts';
 import { readConfig } from './server-options.ts';
 
@@ -23,15 +25,22 @@ export async function verify(given: Arguments, terminal: Terminal): Promise<numb
   const { operand } = given;
   if (operand !== '' && given.has('data'))
     throw new UsageError(`Cannot verify ${operand} with --data: give either the file or --data`);
-  const { data, backupKeyFile } = readConfig(given, terminal);
-  const report = given.has('json') ? jsonReport(terminal) : textReport(terminal);
-  const isSound = await (operand === ''
-    ? verifyData(data, terminal, report)
-    : verifyBackup(operand, backupKeyFile, terminal, report));
-  report.end(
-    isSound,
-    operand === '' ? `Do not start a service on ${data}: ${remedy}.` : `Do not restore ${operand}: use another backup.`,
-  );
+  const config = readConfig(given, terminal);
+  const report = new Report();
+  let advice = `Do not start a service on ${config.data}: ${remedy}.`;
+  let isSound = false;
+  try {
+    if (operand === '') isSound = await verifyData(config.data, terminal, report);
+    else {
+      isSound = await verifyBackup(operand, config, terminal, report);
+      advice = `Do not restore ${report.file}: use another backup.`;
+    }
+  } finally {
+    // After a failure, the findings before it are listed as well.
+    if (!given.has('json')) terminal.out(report.format());
+  }
+  if (given.has('json')) terminal.out(`${report.formatJson(isSound, advice)}\n`);
+  else if (!isSound) terminal.err(`${advice}\n`);
   return isSound ? 0 : 1;
 }
 
@@ -46,28 +55,41 @@ async function verifyData(data: string, terminal: Terminal, report: Report): Pro
   const lock = lockDataDirectory(data, `stop it first, or check a copy: ${formatCheckCommands(data)}`);
   try {
     checkPresence(data);
-    const work = (pace: Pace) => checkDirectory(data, pace, report.found);
+    const work = (pace: Pace) => checkDirectory(data, pace, (finding) => report.findings.push(finding));
     return await longWork(terminal, { words: 'checking', work });
   } finally {
     lock.release();
   }
 }
 
-/** Restores the backup to a temporary directory next to it, and checks the restored directory. */
-async function verifyBackup(
-  file: string,
-  keyFile: string | undefined,
-  terminal: Terminal,
-  report: Report,
-): Promise<boolean> {
-  const key = keyFile === undefined ? undefined : readBackupKey(keyFile);
+/** Restores the backup to a temporary directory, and checks the restored directory. */
+async function verifyBackup(from: string, config: Config, terminal: Terminal, report: Report): Promise<boolean> {
+  const { backupKeyFile } = config;
+  const key = backupKeyFile === undefined ? undefined : readBackupKey(backupKeyFile);
   const authentication = { key, mayBeUnchecked: true };
-  const work = async (pace: Pace) => {
-    const { at, program, mac } = await readBackup(file, {}, pace, authentication);
-    report.whole(file, { at, program, mac });
-    return checkRestored(file, authentication, report, pace);
+  const work = async (pace: Pace, over: AbortSignal) => {
+    const source = await findBackup({ from, by: 'FILE', latest: isPlace(from) }, config, pace, over);
+    report.file = nameBackup(source);
+    return withTemporary(source, async (directory) => {
+      report.backup = await unpack(source, directory, pace, authentication);
+      return checkDirectory(directory, pace, (finding) =>
+        report.findings.push({ ...finding, file: finding.file.replace(directory, report.file) }),
+      );
+    });
   };
   return longWork(terminal, { words: 'checking', work });
+}
+
+/** Creates a directory next to the file of a backup. A backup from elsewhere has its directory in `TMPDIR`. */
+async function withTemporary<T>(source: BackupSource, use: (directory: string) => Promise<T>): Promise<T> {
+  const place = typeof source === 'string' ? resolve(source) : join(tmpdir(), 'flagmeter');
+  checkRoomFor(source, place);
+  const directory = mkdtempSync(`${place}.verify-`);
+  try {
+    return await use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 const macTexts = {
@@ -76,54 +98,24 @@ const macTexts = {
   checked: 'has the MAC of this key',
 } as const;
 
-async function checkRestored(
-  file: string,
-  authentication: Authentication,
-  report: Report,
-  pace: Pace,
-): Promise<boolean> {
-  checkRoom(resolve(file), statSync(file).size);
-  const directory = mkdtempSync(`${resolve(file)}.verify-`);
-  try {
-    await unpack(file, directory, pace, authentication);
-    return await checkDirectory(directory, pace, (finding) =>
-      report.found({ ...finding, file: finding.file.replace(directory, file) }),
-    );
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
+/** Collects the results, which are printed below the progress. */
+class Report {
+  file = '';
+  backup: Pick<ReadBackup, 'at' | 'program' | 'mac'> | undefined;
+  readonly findings: Finding[] = [];
+
+  format(): string {
+    const found = this.findings.map(({ file, words }) => `${file}: ${words}\n`).join('');
+    if (this.backup === undefined) return found;
+    const { at, program, mac } = this.backup;
+    return `${this.file}: complete, from flagmeter ${program}, of ${at}; ${macTexts[mac]}\n${found}`;
   }
-}
 
-type Whole = Pick<ReadBackup, 'at' | 'program' | 'mac'>;
-
-interface Report {
-  whole(file: string, backup: Whole): void;
-  found(finding: Finding): void;
   /** @param advice what to do about damage */
-  end(isSound: boolean, advice: string): void;
-}
-
-function textReport({ out, err }: Terminal): Report {
-  return {
-    whole: (file, { at, program, mac }) =>
-      out(`${file}: complete, from flagmeter ${program}, of ${at}; ${macTexts[mac]}\n`),
-    found: ({ file, words }) => out(`${file}: ${words}\n`),
-    end: (isSound, advice) => {
-      if (!isSound) err(`${advice}\n`);
-    },
-  };
-}
-
-/** Creates a report that prints one JSON object at the end. */
-function jsonReport({ out }: Terminal): Report {
-  const findings: Finding[] = [];
-  let backup: Whole | undefined;
-  return {
-    whole: (_, whole) => {
-      backup = whole;
-    },
-    found: (finding) => void findings.push(finding),
-    end: (isSound, advice) =>
-      out(`${JSON.stringify({ isSound, ...(backup && { backup }), findings, ...(!isSound && { advice }) })}\n`),
-  };
+  formatJson(isSound: boolean, advice: string): string {
+    const { findings } = this;
+    const { at, program, mac } = this.backup ?? {};
+    const backup = this.backup && { at, program, mac };
+    return JSON.stringify({ isSound, ...(backup && { backup }), findings, ...(!isSound && { advice }) });
+  }
 }

@@ -94,7 +94,7 @@ export function readSecret(stored: string, key: PostgresKey | undefined): Buffer
     );
   if (!isSealed(stored) && key !== undefined)
     throw new PostgresSetupError(
-      'The secrets in PostgreSQL are not encrypted yet: stop all nodes, and encrypt them with flagmeter postgres encrypt-keys and this --postgres-key-file',
+      'The secrets in PostgreSQL are not encrypted yet: stop all nodes, and encrypt them with flagmeter postgres encrypt and this --postgres-key-file',
     );
   if (key === undefined) return Buffer.from(stored, 'base64');
   return key.open(stored.slice(sealedPrefix.length), aboutSecret);

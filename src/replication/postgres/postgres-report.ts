@@ -235,7 +235,7 @@ export function postgresWarnings(report: PostgresReport, skewMs: number): string
 function ofSecrets({ engine: { encrypted } }: PostgresReport): string[] {
   return when(
     !encrypted,
-    'The signing keys and other secrets are stored in clear text: stop all nodes, run flagmeter postgres encrypt-keys --postgres-key-file FILE, and start each node with the same option',
+    'The signing keys and other secrets are stored in clear text: stop all nodes, run flagmeter postgres encrypt --postgres-key-file FILE, and start each node with the same option',
   );
 }
 

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { readTextFile } from '../../runtime/files.ts';
+import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import { type Destination, removeGently } from './destination.ts';
 import type { S3Settings } from './make-scheduled.ts';
+import type { Pace } from './pace.ts';
+import { type BackupStream, readChunks } from './read-backup.ts';
 import { writeFileWhole } from './write-file.ts';
 
 /** The part of an S3-compatible service's API that backups need. */
@@ -24,14 +27,27 @@ interface Call {
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
+  /** First and last byte of the object to read. */
+  readonly range?: readonly [first: number, last: number];
+  /** True if the request continues for a few seconds after an interruption, so that it leaves nothing unfinished. */
+  readonly finishes?: true;
 }
 
 interface BucketResponse {
+  readonly content: Buffer;
   readonly text: string;
   readonly etag: string;
 }
 
+interface BucketObject {
+  readonly key: string;
+  readonly bytes: number;
+}
+
 const defaults = { timeoutMs: 60_000, retriesMs: [1000, 4000, 15_000, 30_000] };
+
+/** Time in ms for requests that finish after an interruption. */
+const finishMs = 3000;
 
 /** A failed request that can succeed when retried. */
 class Again extends Error {}
@@ -40,22 +56,34 @@ class Again extends Error {}
 export class Bucket {
   readonly #deps: Required<BucketDeps>;
   readonly #origin: string;
+  /** Aborts the requests that finish after an interruption. */
+  readonly #finish = new AbortController();
 
   constructor(deps: BucketDeps) {
     this.#deps = { ...defaults, ...deps };
+    const finish = () => void setTimeout(() => this.#finish.abort(), finishMs).unref();
+    deps.signal.addEventListener('abort', finish, { once: true });
     const { endpoint, region } = deps.settings;
     this.#origin = endpoint?.replace(/\/+$/, '') ?? `https://s3.${region}.amazonaws.com`;
   }
 
-  async keys(prefix: string): Promise<string[]> {
-    const keys: string[] = [];
+  async list(prefix: string): Promise<BucketObject[]> {
+    const objects: BucketObject[] = [];
     for (let token = ''; ; ) {
       const query = { 'list-type': '2', prefix, ...(token !== '' && { 'continuation-token': token }) };
       const { text } = await this.#call({ method: 'GET', query });
-      keys.push(...Array.from(text.matchAll(/<Key>([^<]*)<\/Key>/g), ([, key = '']) => unescaped(key)));
+      for (const [, object = ''] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs))
+        objects.push({ key: within(object, 'Key') ?? '', bytes: Number(within(object, 'Size')) });
       token = within(text, 'NextContinuationToken') ?? '';
-      if (token === '') return keys;
+      if (token === '') return objects;
     }
+  }
+
+  /** Reads a part of an object. */
+  async get(key: string, at: number, length: number): Promise<Buffer> {
+    const { content } = await this.#call({ method: 'GET', key, range: [at, at + length - 1] });
+    if (content.length === length) return content;
+    throw new Error(`The bucket returned ${content.length} of ${length} bytes: the object was replaced`);
   }
 
   async put(key: string, body: Buffer): Promise<void> {
@@ -68,7 +96,7 @@ export class Bucket {
 
   /** Starts a multipart upload. The object exists once the upload is completed. @returns the id of the upload */
   async begin(key: string): Promise<string> {
-    const { text } = await this.#call({ method: 'POST', key, query: { uploads: '' } });
+    const { text } = await this.#call({ method: 'POST', key, query: { uploads: '' }, finishes: true });
     const id = within(text, 'UploadId');
     if (id === undefined) throw new Error('Cannot use the bucket: its responses do not come from an S3 service');
     return id;
@@ -83,7 +111,7 @@ export class Bucket {
   async complete(key: string, uploadId: string, tags: readonly string[]): Promise<void> {
     const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
     const body = Buffer.from(`<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
-    const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body });
+    const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body, finishes: true });
     // A service can report a failure in the body after status 200.
     if (/<Error>/.test(text))
       throw new Error(`The bucket rejected the upload: ${within(text, 'Code') ?? 'no reason given'}`);
@@ -91,7 +119,7 @@ export class Bucket {
 
   /** Frees the parts of an abandoned upload. */
   async abort(key: string, uploadId: string): Promise<void> {
-    await this.#call({ method: 'DELETE', key, query: { uploadId } });
+    await this.#call({ method: 'DELETE', key, query: { uploadId }, finishes: true });
   }
 
   async #call(call: Call): Promise<BucketResponse> {
@@ -112,23 +140,25 @@ export class Bucket {
     const { timeoutMs, signal } = this.#deps;
     const { url, headers, method, body } = await this.#sign(call);
     const deadline = AbortSignal.timeout(timeoutMs);
+    const over = AbortSignal.any([call.finishes ? this.#finish.signal : signal, deadline]);
     let response: Response;
-    let text: string;
+    let content: Buffer;
     try {
-      const options = { method, headers, redirect: 'manual', signal: AbortSignal.any([signal, deadline]) } as const;
+      const options = { method, headers, redirect: 'manual', signal: over } as const;
       response = await fetch(url, { ...options, ...(body && { body: body as Uint8Array<ArrayBuffer> }) });
-      text = await response.text();
+      content = Buffer.from(await response.arrayBuffer());
     } catch (error) {
       if (deadline.aborted) throw new Again(`The bucket did not respond within ${timeoutMs / 1000} s`);
       throw new Again(`Cannot reach the bucket (${describeError(error)})`);
     }
     const { status } = response;
-    if (status >= 200 && status < 300) return { text, etag: response.headers.get('etag') ?? '' };
+    const text = call.range === undefined || status >= 300 ? content.toString() : '';
+    if (status >= 200 && status < 300) return { content, text, etag: response.headers.get('etag') ?? '' };
     const words = refusal(status, within(text, 'Code') ?? '');
     throw status >= 500 || status === 429 || status === 408 ? new Again(words) : new Error(words);
   }
 
-  async #sign({ method, key, query = {}, body }: Call) {
+  async #sign({ method, key, query = {}, body, range }: Call) {
     const { name, settings, credentials } = this.#deps;
     const path = `${name}${key === undefined ? '' : `/${key}`}`.split('/').map(escaped).join('/');
     const search = Object.entries(query).map((pair) => pair.map(escaped).join('='));
@@ -136,7 +166,7 @@ export class Bucket {
     const digest = createHash('sha256')
       .update(body ?? '')
       .digest('hex');
-    const headers = { 'x-amz-content-sha256': digest };
+    const headers = { 'x-amz-content-sha256': digest, ...(range && { range: `bytes=${range.join('-')}` }) };
     const signer = new AwsV4Signer({ method, url, headers, service: 's3', region: settings.region, ...credentials });
     return { ...(await signer.sign()), body };
   }
@@ -167,10 +197,10 @@ function escaped(part: string): string {
 
 /** The remedies for error responses, by error code. */
 const remedies: Readonly<Record<string, string>> = {
-  AccessDenied: 'these credentials do not permit listing, writing and deleting there',
+  AccessDenied: 'these credentials do not permit listing, reading, writing and deleting there',
   ExpiredToken: 'the session token expired',
   InvalidAccessKeyId: 'the access key is unknown',
-  NoSuchBucket: 'create the bucket first, or correct --backup-to',
+  NoSuchBucket: 'create the bucket first, or correct its name',
   RequestTimeTooSkewed: 'correct the clock of this machine',
   SignatureDoesNotMatch: 'the secret does not match the access key, or the region is wrong',
 };
@@ -190,7 +220,7 @@ function describeError(error: unknown): string {
 const minPartBytes = 16 * 1024 * 1024;
 const maxParts = 9000;
 
-/** Path of a backup in the data directory until its upload is complete. */
+/** Prefix of the name of a backup in the data directory until its upload is complete. */
 const waiting = 'backup.upload';
 
 /**
@@ -204,15 +234,18 @@ export function bucketDestination(to: string, settings: S3Settings, data: string
   const credentials = readCredentials(settings.credentials, process.env);
   const bucket = new Bucket({ name, settings, credentials, signal });
   return {
-    names: async () => (await bucket.keys(prefix)).map((key) => key.slice(prefix.length)),
+    files: async () => (await bucket.list(prefix)).map(({ key, bytes }) => ({ name: key.slice(prefix.length), bytes })),
+    open: ({ name: backup, bytes }) => openObject(bucket, prefix + backup, bytes, `${to.replace(/\/$/, '')}/${backup}`),
     async put(backup, write, pace) {
-      for (const left of readdirSync(data).filter((each) => each.startsWith(waiting))) rmSync(join(data, left));
-      const file = join(data, waiting);
+      removeWaiting(data);
+      const file = join(data, `${waiting}.${process.pid}`);
       const written = await writeFileWhole(file, write);
+      const lock = lockWritten(file);
       try {
-        await upload(bucket, prefix + backup, file);
+        await upload(bucket, prefix + backup, file, minPartBytes, pace);
         return written;
       } finally {
+        closeSync(lock);
         await removeGently(file, pace);
       }
     },
@@ -220,8 +253,32 @@ export function bucketDestination(to: string, settings: S3Settings, data: string
   };
 }
 
+/** Removes the files of killed processes. Running processes lock their files. */
+function removeWaiting(data: string): void {
+  for (const left of readdirSync(data).filter((each) => each.startsWith(waiting)))
+    if (!isLocked(join(data, left))) rmSync(join(data, left), { force: true });
+}
+
+/** Opens an object, which is read in parts. A failed request repeats only its part. @param name for messages */
+function openObject(bucket: Bucket, key: string, size: number, name: string): BackupStream {
+  let at = 0;
+  const read = readChunks(async () => {
+    if (at >= size) return undefined;
+    const part = await bucket.get(key, at, Math.min(minPartBytes, size - at));
+    at += part.length;
+    return part;
+  });
+  return { name, size, read, close: () => {} };
+}
+
 /** Uploads a file to a bucket, in parts if it is large. */
-export async function upload(bucket: Bucket, key: string, file: string, partBytes = minPartBytes): Promise<void> {
+export async function upload(
+  bucket: Bucket,
+  key: string,
+  file: string,
+  partBytes = minPartBytes,
+  pace?: Pick<Pace, 'report'>,
+): Promise<void> {
   const descriptor = openSync(file, 'r');
   try {
     const { size } = fstatSync(descriptor);
@@ -229,18 +286,29 @@ export async function upload(bucket: Bucket, key: string, file: string, partByte
       await bucket.put(key, readPart(descriptor, 0, size));
       return;
     }
-    await uploadParts(bucket, key, descriptor, size, Math.max(partBytes, Math.ceil(size / maxParts)));
+    const report = (done: number) => pace?.report({ done, total: size });
+    await uploadParts(bucket, key, {
+      descriptor,
+      size,
+      partBytes: Math.max(partBytes, Math.ceil(size / maxParts)),
+      report,
+    });
   } finally {
     closeSync(descriptor);
   }
 }
 
+interface Upload {
+  readonly descriptor: number;
+  readonly size: number;
+  readonly partBytes: number;
+  report(done: number): void;
+}
+
 async function uploadParts(
   bucket: Bucket,
   key: string,
-  descriptor: number,
-  size: number,
-  partBytes: number,
+  { descriptor, size, partBytes, report }: Upload,
 ): Promise<void> {
   const id = await bucket.begin(key);
   try {
@@ -248,6 +316,7 @@ async function uploadParts(
     for (let at = 0; at < size; at += partBytes) {
       const part = readPart(descriptor, at, Math.min(partBytes, size - at));
       tags.push(await bucket.putPart(key, id, tags.length + 1, part));
+      report(at + part.length);
     }
     await bucket.complete(key, id, tags);
   } catch (error) {

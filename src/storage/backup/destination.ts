@@ -3,16 +3,27 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findStatus, isDenied, permissionDenied } from '../../runtime/files.ts';
 import type { Pace } from './pace.ts';
+import type { BackupSource } from './read-backup.ts';
 import type { Sink, WrittenBackup } from './write-backup.ts';
 import { writeFileWhole } from './write-file.ts';
 
-/** A place for scheduled backups. */
+export interface StoredFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** A place for backups that are named after their time. */
 export interface Destination {
-  names(): Promise<readonly string[]>;
+  files(): Promise<readonly StoredFile[]>;
+  /** Opens a file for reading. */
+  open(file: StoredFile): BackupSource;
   /** Stores the output of `write` under a name. The name appears once the file is complete. */
   put(name: string, write: (sink: Sink) => Promise<WrittenBackup>, pace: Pace): Promise<WrittenBackup>;
   remove(name: string, pace: Pace): Promise<void>;
 }
+
+/** The access that a command or a schedule needs. */
+export type Action = 'read' | 'write';
 
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
@@ -20,36 +31,45 @@ const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
  * Keeps backups in a directory, which must exist. If the volume of the directory is not mounted, creating the directory
  * would fill the disk that the backups protect.
  */
-export function folderDestination(folder: string): Destination {
+export function folderDestination(folder: string, action: Action = 'write'): Destination {
   return {
-    async names() {
+    async files() {
+      checkFolder(folder, action);
       return filesIn(folder);
     },
+    open: ({ name }) => join(folder, name),
     async put(name, write) {
-      for (const left of filesIn(folder).filter((each) => leftOver.test(each))) rmSync(join(folder, left));
+      checkFolder(folder);
+      for (const left of filesIn(folder).filter((each) => leftOver.test(each.name))) rmSync(join(folder, left.name));
       return writeFileWhole(join(folder, name), write);
     },
     remove: (name, pace) => removeGently(join(folder, name), pace),
   };
 }
 
-function filesIn(folder: string): string[] {
-  checkFolder(folder);
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+function filesIn(folder: string): StoredFile[] {
+  return readdirSync(folder).flatMap((name) => {
+    // A file that is removed in the meantime is left out.
+    const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    return found === undefined || found.isDirectory() ? [] : [{ name, bytes: found.size }];
+  });
 }
 
-/** @throws {Error} with the remedy, if backups cannot be written to the directory */
-export function checkFolder(folder: string): void {
+/** @throws {Error} with the remedy, if backups cannot be written to the directory, or read from it */
+export function checkFolder(folder: string, action: Action = 'write'): void {
+  const toWrite = action === 'write';
+  const cannot = toWrite ? `Cannot write backups to ${folder}` : `Cannot read backups in ${folder}`;
   const found = findStatus(folder);
   if (found === undefined)
-    throw new Error(`Cannot write backups to ${folder}: no such directory; create it, or mount its volume`);
-  if (!found.isDirectory()) throw new Error(`Cannot write backups to ${folder}: not a directory`);
+    throw new Error(
+      `${cannot}: no such directory; ${toWrite ? 'create it' : 'name another directory'}, or mount its volume`,
+    );
+  if (!found.isDirectory()) throw new Error(`${cannot}: not a directory`);
   try {
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    accessSync(folder, constants.R_OK | constants.X_OK | (toWrite ? constants.W_OK : 0));
   } catch (error) {
     const why = isDenied(error) ? permissionDenied(folder) : (error as Error).message;
-    throw new Error(`Cannot write backups to ${folder}: ${why}`);
+    throw new Error(`${cannot}: ${why}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { readBackupKey } from './backup-key.ts';
-import type { Destination } from './destination.ts';
+import type { Destination, StoredFile } from './destination.ts';
 import { InterruptedError, type Pace } from './pace.ts';
 import { type Sink, writeBackup } from './write-backup.ts';
 
@@ -28,10 +28,18 @@ interface MadeBackup {
   readonly unremoved: string;
 }
 
-/** Time of the latest backup at a destination, Unix ms; `undefined` if there is no backup. */
-export async function latestBackup(destination: Destination): Promise<number | undefined> {
-  const times = (await destination.names()).map(timeOfBackup).filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : Math.max(...times);
+export interface StoredBackup extends StoredFile {
+  /** Time in the name, Unix ms. */
+  readonly at: number;
+}
+
+/** Lists the backups at a destination, the oldest first. Files with other names are left out. */
+export async function listBackups(destination: Destination): Promise<readonly StoredBackup[]> {
+  const backups = (await destination.files()).flatMap((file) => {
+    const at = timeOfBackup(file.name);
+    return at === undefined ? [] : [{ ...file, at }];
+  });
+  return backups.sort((a, b) => a.at - b.at);
 }
 
 /**
@@ -57,9 +65,9 @@ async function removeSurplus(
 ): Promise<Pick<MadeBackup, 'removed' | 'unremoved'>> {
   let removed = 0;
   try {
-    const names = (await destination.names()).filter((each) => timeOfBackup(each) !== undefined).sort();
-    for (const each of names.slice(0, Math.max(0, names.length - keep))) {
-      await destination.remove(each, pace);
+    const backups = await listBackups(destination);
+    for (const { name } of backups.slice(0, Math.max(0, backups.length - keep))) {
+      await destination.remove(name, pace);
       removed += 1;
     }
     return { removed, unremoved: '' };

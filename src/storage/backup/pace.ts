@@ -75,9 +75,14 @@ export class Pace {
     return this.#lastActivity > before;
   }
 
+  /** Reports progress without a rest. */
+  report(done: WorkProgress): void {
+    this.#deps.tell?.(done);
+  }
+
   /** @throws {InterruptedError} if the task is interrupted */
   async rest(done?: WorkProgress): Promise<void> {
-    if (done !== undefined) this.#deps.tell?.(done);
+    if (done !== undefined) this.report(done);
     if (!this.isDue()) return;
     await (this.#isServiceBusy() ? (this.#deps.pause ?? pause)(this.#workedMs()) : nextTurn());
     if (this.#deps.over.aborted) throw new InterruptedError();

@@ -35,7 +35,19 @@ export interface Reader {
   pages?(pages: Pages): void;
 }
 
-export const standardInput = '-';
+/** A backup that is read once, from its beginning. */
+export interface BackupStream {
+  /** Name for messages. */
+  readonly name: string;
+  /** Size in bytes; absent if it is not known in advance. */
+  readonly size?: number;
+  /** Reads the next bytes into the start of a buffer. @returns the number of bytes; 0 at the end */
+  read(buffer: Buffer): number | Promise<number>;
+  close(): void;
+}
+
+/** The path of a file, or a stream. */
+export type BackupSource = string | BackupStream;
 
 export interface Authentication {
   /** The key. Without a key, no MAC is verified. */
@@ -58,52 +70,62 @@ export interface ReadBackup extends Description {
  * version. Also throws if the MAC is missing or wrong, or cannot be verified although this is required
  */
 export async function readBackup(
-  file: string,
+  source: BackupSource,
   reader: Reader,
   pace: Pace,
   authentication: Authentication = withoutKey,
 ): Promise<ReadBackup> {
-  if (file === standardInput) {
-    const input = new Input(fromStandardInput(pace), 'standard input');
-    try {
-      const rest = () => pace.rest({ done: input.at, total: 0 });
-      return await new BackupReader(input, reader, authentication).read(rest);
-    } finally {
-      // Do not wait for the rest of the input.
-      process.stdin.destroy();
-    }
-  }
-  const descriptor = open(file);
+  const stream = typeof source === 'string' ? openFile(source) : source;
   try {
-    const total = fstatSync(descriptor).size;
-    const source = (buffer: Buffer) => readSync(descriptor, buffer, 0, buffer.length, null);
-    const input = new Input(source, file, total);
-    const rest = () => pace.rest({ done: input.at, total });
+    const input = new Input(stream);
+    const rest = () => pace.rest({ done: input.at, total: stream.size ?? 0 });
     return await new BackupReader(input, reader, authentication).read(rest);
   } finally {
-    closeSync(descriptor);
+    stream.close();
   }
 }
 
-function open(file: string): number {
-  const found = findStatus(file);
-  if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
-  if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; specify a backup file`);
-  return readable(file, () => openSync(file, 'r'));
+/** Name for messages. */
+export function nameBackup(source: BackupSource): string {
+  return typeof source === 'string' ? source : source.name;
 }
 
-/** Reads the next bytes into the start of a buffer. @returns the number of bytes; 0 at the end */
-type Source = (buffer: Buffer) => number | Promise<number>;
+function openFile(file: string): BackupStream {
+  const found = findStatus(file);
+  if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
+  if (found.isDirectory())
+    throw new Error(`Cannot use ${file}: it is a directory; specify a backup file, or add --latest`);
+  const descriptor = readable(file, () => openSync(file, 'r'));
+  return {
+    name: file,
+    size: fstatSync(descriptor).size,
+    read: (buffer) => readSync(descriptor, buffer, 0, buffer.length, null),
+    close: () => closeSync(descriptor),
+  };
+}
 
-/** Reads standard input. The writer of a pipe can pause. */
-function fromStandardInput(pace: Pace): Source {
+/** Opens standard input. The writer of a pipe can pause. */
+export function openStandardInput(pace: Pace): BackupStream {
   const chunks = process.stdin[Symbol.asyncIterator]();
+  return {
+    name: 'standard input',
+    read: readChunks(async () => {
+      const { done, value } = await pace.wait(chunks.next());
+      return done ? undefined : (value as Buffer);
+    }),
+    // Do not wait for the rest of the input.
+    close: () => void process.stdin.destroy(),
+  };
+}
+
+/** Reads a sequence of chunks. @param next returns the next chunk; `undefined` at the end */
+export function readChunks(next: () => Promise<Buffer | undefined>): BackupStream['read'] {
   let chunk = Buffer.alloc(0);
   return async (buffer) => {
     if (chunk.length === 0) {
-      const { done, value } = await pace.wait(chunks.next());
-      if (done) return 0;
-      chunk = value as typeof chunk;
+      const following = await next();
+      if (following === undefined) return 0;
+      chunk = following as typeof chunk;
     }
     const copied = chunk.copy(buffer);
     chunk = chunk.subarray(copied);
@@ -113,15 +135,18 @@ function fromStandardInput(pace: Pace): Source {
 
 class Input {
   at = 0;
-  readonly file: string;
-  /** `undefined` if the source is not a file. */
-  readonly size: number | undefined;
-  readonly #source: Source;
+  readonly #stream: BackupStream;
 
-  constructor(source: Source, file: string, size?: number) {
-    this.#source = source;
-    this.file = file;
-    this.size = size;
+  constructor(stream: BackupStream) {
+    this.#stream = stream;
+  }
+
+  get file(): string {
+    return this.#stream.name;
+  }
+
+  get size(): number | undefined {
+    return this.#stream.size;
   }
 
   /** @throws {Error} if fewer bytes are left */
@@ -139,7 +164,7 @@ class Input {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
-      const read = await this.#source(buffer.subarray(filled));
+      const read = await this.#stream.read(buffer.subarray(filled));
       if (read === 0) break;
       filled += read;
     }

@@ -8,10 +8,11 @@ import { type Description, metaPageCount, type StoreDescription } from './format
 import type { Pace } from './pace.ts';
 import {
   type Authentication,
+  type BackupSource,
+  nameBackup,
   type Pages,
   type ReadBackup,
   readBackup,
-  standardInput,
   withoutKey,
 } from './read-backup.ts';
 import { checkRoom } from './write-file.ts';
@@ -20,13 +21,13 @@ import { checkRoom } from './write-file.ts';
 const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
- * Creates a data directory from a backup. A file is read twice: all of it is checked before anything is written.
- * Standard input is written under another name while it is checked.
+ * Creates a data directory from a backup. A file is read twice: all of it is checked before anything is written. A
+ * stream is written under another name while it is checked.
  * @param data a directory that this process has locked
  * @throws {Error} as `readBackup` does, and if the directory already has data. The directory is then unchanged
  */
 export async function restore(
-  file: string,
+  source: BackupSource,
   data: string,
   pace: Pace,
   authentication: Authentication = withoutKey,
@@ -36,15 +37,19 @@ export async function restore(
     throw new Error(
       `Cannot restore into ${data}: it has data (${join(data, found)}); specify an empty directory with --data`,
     );
-  if (file !== standardInput) {
-    await readBackup(file, {}, pace, authentication);
-    checkRoom(join(data, 'accounts'), statSync(file).size);
-  }
+  if (typeof source === 'string') await readBackup(source, {}, pace, authentication);
+  checkRoomFor(source, join(data, 'accounts'));
   let restored: ReadBackup | undefined;
   await createAtomically(data, async (staging) => {
-    restored = await unpack(file, staging, pace, authentication);
+    restored = await unpack(source, staging, pace, authentication);
   });
   return restored!;
+}
+
+/** @throws {Error} if the disk of a path has less space than the backup needs. Standard input has an unknown size */
+export function checkRoomFor(source: BackupSource, path: string): void {
+  const size = typeof source === 'string' ? statSync(source).size : source.size;
+  if (size !== undefined) checkRoom(path, size);
 }
 
 interface UnpackedStore {
@@ -55,20 +60,20 @@ interface UnpackedStore {
 
 /** Creates the stores of a backup in a directory, and checks their pages. @throws {Error} as `readBackup` does */
 export async function unpack(
-  file: string,
+  source: BackupSource,
   directory: string,
   pace: Pace,
   authentication: Authentication = withoutKey,
 ): Promise<ReadBackup> {
   const unpacked: UnpackedStore[] = [];
   try {
-    const whole = await readBackup(file, unpackingTo(directory, unpacked), pace, authentication);
+    const whole = await readBackup(source, unpackingTo(directory, unpacked), pace, authentication);
     for (const each of unpacked) {
       const { descriptor, described } = each;
       // Gaps between the pages read as zeros and take no space.
       ftruncateSync(descriptor, (described.lastPage + 1) * described.pageSize);
       fdatasyncSync(descriptor);
-      await check(each, file, pace);
+      await check(each, nameBackup(source), pace);
     }
     await beginJournals(directory);
     return whole;

@@ -1,7 +1,8 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { ThreadCalls, threadStart } from '../../runtime/thread-calls.ts';
-import { type Destination, folderDestination } from './destination.ts';
-import { latestBackup, makeScheduled, type ScheduledSettings } from './make-scheduled.ts';
+import type { Destination } from './destination.ts';
+import { listBackups, makeScheduled, type ScheduledSettings } from './make-scheduled.ts';
+import { openDestination } from './open-destination.ts';
 import { Pace } from './pace.ts';
 
 const { channel, ...keeping } = threadStart<ScheduledSettings>();
@@ -10,7 +11,8 @@ const pace = new Pace({ clock: systemClock, over: stopping.signal, gentle: true 
 let running: Promise<unknown> | undefined;
 
 const actions = {
-  latest: () => run(latestBackup),
+  /** The time of the latest backup, Unix ms; `undefined` if there is no backup. */
+  latest: () => run(async (destination) => (await listBackups(destination)).at(-1)?.at),
   /** @param at the time in the name of the backup, Unix ms */
   backup: (at: number) => run((destination) => makeScheduled(destination, { ...keeping, at }, pace)),
   async close(): Promise<void> {
@@ -23,13 +25,7 @@ export type BackupActions = typeof actions;
 new ThreadCalls(channel, actions);
 
 function run<T>(work: (destination: Destination) => Promise<T>): Promise<T> {
-  const result = open(keeping).then(work);
+  const result = openDestination(keeping, stopping.signal).then(work);
   running = result.catch(() => {});
   return result;
-}
-
-async function open({ to, s3, data }: ScheduledSettings): Promise<Destination> {
-  if (!to.startsWith('s3://')) return folderDestination(to);
-  const { bucketDestination } = await import('./bucket.ts');
-  return bucketDestination(to, s3, data, stopping.signal);
 }

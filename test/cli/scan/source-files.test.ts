@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type FileCounts, maxFileBytes, sourceFiles } from '../../../src/cli/scan/source-files.ts';
+import { maxFileBytes, newCounts, sourceFiles } from '../../../src/cli/scan/source-files.ts';
 import { needing } from '../../support/needing.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -29,7 +29,7 @@ const files = {
 };
 
 function read(directory: string) {
-  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const counts = newCounts();
   return { paths: Array.from(sourceFiles(directory, counts), ({ path }) => path).sort(), counts };
 }
 
@@ -67,7 +67,7 @@ test('sourceFiles skips and counts binary and large files, and does not follow l
   execFileSync('mkfifo', [join(directory, 'pipe.ts')]);
   const { paths, counts } = read(directory);
   expect(paths).toEqual(['empty.ts', 'fits.ts']);
-  expect(counts).toEqual({ files: 2, bytes: maxFileBytes, binary: 1, large: 1, unreadable: 0, ignoreFiles: 0 });
+  expect(counts).toEqual({ ...newCounts(), files: 2, bytes: maxFileBytes, binary: 1, large: 1 });
 });
 
 test('sourceFiles outside a repository applies only the ignore file in the scanned directory', () => {
@@ -81,7 +81,7 @@ test('sourceFiles outside a repository applies only the ignore file in the scann
 test('sourceFiles reads text that is not UTF-8', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'old.php'), Buffer.from("// Größe\nisEnabled('checkout')", 'latin1'));
-  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const counts = newCounts();
   const [file] = sourceFiles(directory, counts);
   expect(file?.text).toContain("isEnabled('checkout')");
 });
@@ -94,7 +94,7 @@ test.each([
   ['../src', 'src', ['app/main.ts']],
 ])('sourceFiles for %s in the directory %s returns the paths a caller expects', (operand, from, expected) => {
   const directory = repository({ 'src/app/main.ts': 'a' });
-  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const counts = newCounts();
   const files = sourceFiles(operand, counts, join(directory, from));
   expect(Array.from(files, ({ path }) => path)).toEqual(expected);
 });
@@ -118,4 +118,21 @@ test('sourceFiles does not apply a linked ignore file above the scanned director
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });
+});
+
+test('sourceFiles skips dependencies without git, and reads a directory named vendor of own code', () => {
+  const directory = repository({
+    'main.ts': 'a',
+    'node_modules/package/index.js': 'a',
+    'web/node_modules/package/index.js': 'a',
+    'service/go.mod': 'a',
+    'service/vendor/module/code.go': 'a',
+    'shop/vendor/invoice.ts': 'a',
+    '.gitignore': '/web/out/\n',
+    'web/out/main.js': 'a',
+  });
+  rmSync(join(directory, '.git'), { recursive: true });
+  const { paths, counts } = read(directory);
+  expect(paths).toEqual(['.gitignore', 'main.ts', 'service/go.mod', 'shop/vendor/invoice.ts']);
+  expect(counts.dependencies).toBe(3);
 });

@@ -14,7 +14,7 @@ it('a stored secret can be read again, and is encrypted if there is a key', () =
 it.each([
   ['another key file', key, other, 'is not the key file of this database'],
   ['no key file', key, undefined, 'name the key file of the other nodes'],
-  ['a key file for an unencrypted secret', undefined, key, 'flagmeter postgres encrypt-keys'],
+  ['a key file for an unencrypted secret', undefined, key, 'flagmeter postgres encrypt'],
 ])('reading a secret in PostgreSQL fails with %s', (_, made, given, message) => {
   expect(() => readSecret(storedSecret(secret, made), given)).toThrow(message);
 });

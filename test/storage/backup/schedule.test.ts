@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Destination, folderDestination } from '../../../src/storage/backup/destination.ts';
-import { backupName, latestBackup, makeScheduled, timeOfBackup } from '../../../src/storage/backup/make-scheduled.ts';
+import { backupName, listBackups, makeScheduled, timeOfBackup } from '../../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { type BackupThread, Schedule } from '../../../src/storage/backup/schedule.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -27,7 +27,7 @@ async function keepFor(
   const note = (words: string, fields?: object) => void log.push(`${words} ${JSON.stringify(fields)}`);
   const run = async (name: string, at = 0) =>
     name === 'latest'
-      ? latestBackup(destination)
+      ? (await listBackups(destination)).at(-1)?.at
       : makeScheduled(destination, { data, keep: options.keep ?? 7, keyFile: undefined, at }, steady);
   const schedule = new Schedule({
     clock: { now: () => now, monotonic: () => now },
@@ -86,7 +86,7 @@ test('a directory that has the name of a backup is not removed', async () => {
 
 test('a missing destination directory is not created, because its volume may be unmounted', async () => {
   const folder = join(temporaryDirectory(), 'mount/backups');
-  await expect(folderDestination(folder).names()).rejects.toThrow(
+  await expect(folderDestination(folder).files()).rejects.toThrow(
     `Cannot write backups to ${folder}: no such directory; create it, or mount its volume`,
   );
   expect(existsSync(dirname(folder))).toBe(false);

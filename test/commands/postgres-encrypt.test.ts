@@ -30,10 +30,10 @@ async function keyFile(): Promise<string> {
   return file;
 }
 
-const encrypt = (...argv: string[]) => runPostgres(['encrypt-keys', '--postgres', url, ...argv]);
+const encrypt = (...argv: string[]) => runPostgres(['encrypt', '--postgres', url, ...argv]);
 
-describe('flagmeter postgres encrypt-keys', () => {
-  it('postgres encrypt-keys encrypts the secrets of the accounts and of their history only once', async () => {
+describe('flagmeter postgres encrypt', () => {
+  it('postgres encrypt encrypts the secrets of the accounts and of their history only once', async () => {
     await init('--without-key-file');
     const file = await keyFile();
     const changes = () =>
@@ -65,10 +65,12 @@ describe('flagmeter postgres encrypt-keys', () => {
     const [row] = await postgres.query<{ secret: string }>('SELECT secret FROM fm_engine', [], url);
     expect(readSecret(row!.secret, readPostgresKey(file)).toString('base64')).toBe(secret);
     expect((await encrypt('--postgres-key-file', file)).out).toContain('already encrypted');
+    const formerly = ['encrypt-keys', '--postgres', url, '--postgres-key-file', file];
+    expect((await runPostgres(formerly)).out).toContain('already encrypted');
     await expect(encrypt('--postgres-key-file', await keyFile())).rejects.toThrow('is not the key file');
   });
 
-  it('postgres encrypt-keys refuses to run without a key file, or while a node or its session exists', async () => {
+  it('postgres encrypt refuses to run without a key file, or while a node or its session exists', async () => {
     await init('--without-key-file');
     await expect(encrypt()).rejects.toThrow(UsageError);
     const file = ['--postgres-key-file', await keyFile()];
@@ -94,7 +96,7 @@ describe('flagmeter postgres status', () => {
     for (const given of [[], ['--postgres-key-file', await keyFile()]]) {
       const { engine, warnings } = await status(...given);
       expect(engine.encrypted).toBe(false);
-      expect(warnings).toContainEqual(expect.stringMatching(/clear text.*flagmeter postgres encrypt-keys/));
+      expect(warnings).toContainEqual(expect.stringMatching(/clear text.*flagmeter postgres encrypt/));
     }
   });
 

@@ -19,7 +19,7 @@ test('nodes with a key file continue after their secrets were encrypted, and do 
   const urls = ['--auth-url', 'http://auth.example', '--base-url', 'http://auth.example'];
   const data = freshDirectory();
   const start = (...args: string[]) => startBinary({ data, args: [...postgres, ...urls, ...args] });
-  const encrypt = () => runBinary(['postgres', 'encrypt-keys', ...postgres, ...key]);
+  const encrypt = () => runBinary(['postgres', 'encrypt', ...postgres, ...key]);
   let node: Binary = await start('--node-name', 'north');
   onTestFinished(() => stop(node, 'SIGKILL').then(() => {}));
   const bearer = await token(node.http, credentials);

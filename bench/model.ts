@@ -4,7 +4,7 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { type Costs, type Machine, type SimulationResult, simulate } from './model-simulation.ts';
 import { round } from './numbers.ts';
 
-/** Costs that were measured on the machine of docs/performance.md. */
+/** Costs that were measured on the machine of docs/contributing/performance.md. */
 const measured: Costs = {
   accept: 11.7,
   main: 0.1,

@@ -167,7 +167,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 2951,
   cli: 5633,
   commands: 2778,
-  console: 19167,
+  console: 19267,
   contract: 7670,
   demo: 1436,
   grpc: 1830,

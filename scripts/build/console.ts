@@ -41,7 +41,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
   notePackages(output.metafile, inside);
-  const chunks = await finish([...output.outputs, ...(await buildTheme(root))]);
+  const chunks = await finish([...output.outputs, ...(await buildDocsScripts(root))]);
   const metafile = output.metafile!;
   const named = (name: string) => chunks.get(name)!;
   const own = staticImports(metafile, './main.js');
@@ -52,7 +52,11 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
   });
   const style = named('./main.css');
   report([...chunks.values()], style, pages);
-  const docs = buildDocs(root, style.file.name, named('./theme.js').file.name);
+  const docs = buildDocs(root, {
+    style: style.file.name,
+    theme: named('./theme.js').file.name,
+    search: named('./search.js').file.name,
+  });
   const content = new Content();
   const index = {
     docs: { pages: docs.pages.map(content.add), files: docs.files.map(content.add) },
@@ -86,11 +90,12 @@ class Content {
   }
 }
 
-/** Builds the script of the docs. It is not a module, because modules run only after the page is drawn. */
-async function buildTheme(root: string): Promise<readonly BuildArtifact[]> {
-  const entrypoints = [`${root}/src/console/docs/theme.ts`];
-  const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'iife' });
-  return outputs;
+/** Builds the scripts of the docs. The theme is not a module, because modules run only after the page is drawn. */
+async function buildDocsScripts(root: string): Promise<readonly BuildArtifact[]> {
+  const build = (name: string, format: 'iife' | 'esm') =>
+    Bun.build({ entrypoints: [`${root}/src/console/docs/${name}.ts`], target: 'browser', format });
+  const built = [await build('theme', 'iife'), await build('search', 'esm')];
+  return built.flatMap(({ outputs }) => outputs);
 }
 
 /** Finds the chunk that a route loads. @throws {Error} if the route imports no file */

@@ -1,17 +1,17 @@
 import { icon } from '../../src/auth/browser/pages/page.ts';
 
-/** A row in the list of documents. */
-export interface DocsEntry {
-  readonly name: string;
+/** A group of documents for one kind of reader. */
+export interface DocsGroup {
   readonly title: string;
-  /** Description of the document. */
-  readonly note: string;
+  readonly entries: readonly { readonly title: string; readonly name: string }[];
 }
 
 interface DocsPage {
-  readonly contents: readonly DocsEntry[];
+  readonly contents: readonly DocsGroup[];
+  /** File names of the style sheet and the two scripts. */
   readonly style: string;
-  readonly script: string;
+  readonly theme: string;
+  readonly search: string;
   readonly name: string;
   /** Relative path to the root of the console, such as `../`. */
   readonly up: string;
@@ -27,11 +27,12 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => escapes[character]!);
 }
 
-/** Returns the HTML document of a page of the docs. Its only script applies the theme chosen in the console. */
-export function docsPage({ contents, style, script, name, up, title, body, sections }: DocsPage): string {
-  const pages = contents.map(
-    (each) =>
-      `<li><a href="${up}docs/${each.name}"${each.name === name ? ' aria-current="page"' : ''}>${escaped(each.title)}</a></li>`,
+/** Returns the HTML document of a page of the docs. Its scripts apply the theme chosen in the console, and search. */
+export function docsPage({ contents, style, theme, search, name, up, title, body, sections }: DocsPage): string {
+  const link = (entry: { title: string; name: string }) =>
+    `<li><a href="${up}docs/${entry.name}"${entry.name === name ? ' aria-current="page"' : ''}>${escaped(entry.title)}</a></li>`;
+  const groups = contents.map(
+    ({ title, entries }) => `<h2>${escaped(title)}</h2><ul>${entries.map(link).join('\n')}</ul>`,
   );
   const onPage = sections.map((each) => `<li><a href="#${each.anchor}">${escaped(each.title)}</a></li>`);
   return `<!doctype html>
@@ -44,20 +45,23 @@ export function docsPage({ contents, style, script, name, up, title, body, secti
 <title>${escaped(title)} · flagmeter docs</title>
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${up}console/files/${style}">
-<script src="${up}console/files/${script}"></script>
+<script src="${up}console/files/${theme}"></script>
+<script src="${up}console/files/${search}" type="module"></script>
 </head>
 <body class="docs">
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
 <a class="brand" href="${up}"><svg class="logo" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>flagmeter</a>
 <a href="${up}docs">Docs</a>
+<search class="docs-search" hidden><input type="search" placeholder="Search the docs" aria-label="Search the docs"></search>
 </header>
 <div class="docs-columns">
 <main id="main" tabindex="-1">
+<section class="docs-results" aria-label="Search results" hidden></section>
 ${body}
 </main>
 ${sections.length < 3 ? '' : `<nav class="docs-sections" aria-label="On this page"><h2>On this page</h2><ul>${onPage.join('\n')}</ul></nav>`}
-<nav class="docs-pages" aria-label="Docs"><h2>Docs</h2><ul>${pages.join('\n')}</ul></nav>
+<nav class="docs-pages" aria-label="Docs">${groups.join('\n')}</nav>
 </div>
 </body>
 </html>

@@ -1,13 +1,13 @@
 /**
- * Renders the docs for the console (`/docs`): one page for each document, lists of the examples, and the files that the
- * docs link to. All links are relative, so that the pages also work if a proxy serves them below a path. `docs-page.ts`
+ * Renders the docs for the console (`/docs`): one page for each document, lists of the examples, the index of the search,
+ * and the files that the docs link to. All links are relative, so that the pages also work if a proxy serves them below a path. `docs-page.ts`
  * has the HTML around a document.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import { type CompressedFile, compressed } from './chunks.ts';
-import { type DocsEntry, docsPage, escaped } from './docs-page.ts';
+import { type DocsGroup, docsPage, escaped } from './docs-page.ts';
 
 /** Documents outside `docs`, by the name of their page. */
 const others: Readonly<Record<string, string>> = {
@@ -39,11 +39,16 @@ interface Site {
   readonly root: string;
   /** Addresses below `/docs`, by path in the repository. The address of the table of contents is empty. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** Rows of the table of contents in the README. */
-  readonly contents: readonly DocsEntry[];
-  /** File names of the style sheet and the script of the console. */
+  /** Table of contents in docs/README.md. */
+  readonly contents: readonly DocsGroup[];
+  readonly names: DocsFiles;
+}
+
+/** File names of the console's style sheet, of the script for the chosen theme, and of the search. */
+interface DocsFiles {
   readonly style: string;
-  readonly script: string;
+  readonly theme: string;
+  readonly search: string;
 }
 
 /** The docs before their files become part of the bundle. */
@@ -52,23 +57,24 @@ export interface CompressedDocs {
   readonly files: readonly CompressedFile[];
 }
 
-/**
- * @param style name of the console's style sheet
- * @param script name of the script that applies the chosen theme
- * @throws {Error} if the target of a link does not exist
- */
-export function buildDocs(root: string, style: string, script: string): CompressedDocs {
-  const site: Site = { root, addresses: addressesIn(root), contents: listContents(root), style, script };
-  const documents = [...site.addresses].filter(([path]) => path.endsWith('.md') && path !== 'README.md');
+/** @throws {Error} if the target of a link does not exist */
+export function buildDocs(root: string, names: DocsFiles): CompressedDocs {
+  const addresses = addressesIn(root);
+  const site: Site = { root, addresses, contents: listContents(root, addresses), names };
+  const documents = [...addresses].filter(([path]) => path.endsWith('.md') && path !== 'README.md');
   const rendered = documents.map(([path, address]) => render(site, path, address));
-  const pages = [...rendered.map(({ page }) => page), contentsPage(site), ...listings(site)];
-  const files = [...site.addresses].filter(([path]) => isFile(root, path) && !path.endsWith('.md'));
-  const titles = rendered.flatMap(({ titles }) => titles);
+  const files = [...addresses].filter(([path]) => isFile(root, path) && !path.endsWith('.md'));
+  // The table of contents is left out of searches: it only names the other documents.
+  const sections = rendered.flatMap((each) => each.sections).filter(({ to }) => !/^(#|$)/.test(to));
+  const titles = sections.filter(({ depth }) => depth <= 2).map(({ title, page, to }) => ({ title, page, to }));
+  const index = sections.map(({ title, page, to, text }) => ({ title, page, to, text }));
   return {
-    pages,
+    pages: [...rendered.map(({ page }) => page), ...listings(site)],
     files: [
       ...files.map(([path, address]) => asIs(root, path, address)),
       compressed('titles.json', 'application/json', Buffer.from(JSON.stringify(titles))).file,
+      // A script, because the content security policy of the docs allows no requests by scripts.
+      compressed('search.js', 'text/javascript', Buffer.from(`export default ${JSON.stringify(index)}`)).file,
     ],
   };
 }
@@ -76,9 +82,10 @@ export function buildDocs(root: string, style: string, script: string): Compress
 const isFile = (root: string, path: string) => statSync(join(root, path)).isFile();
 
 function addressesIn(root: string): ReadonlyMap<string, string> {
-  const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const names = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
   const found = new Map([['README.md', '']]);
-  for (const name of documents.sort()) found.set(`docs/${name}`, basename(name, '.md'));
+  for (const name of names.filter((name) => name.endsWith('.md')).sort())
+    found.set(`docs/${name}`, name === 'README.md' ? '' : name.replace(/\.md$/, ''));
   for (const [name, path] of Object.entries(others)) found.set(path, name);
   for (const { folder, isListed } of folders) {
     const inside = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).sort();
@@ -88,20 +95,21 @@ function addressesIn(root: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Lists the documents in the table of the README: `| [docs/x.md](docs/x.md) | description |`. */
-function listContents(root: string): readonly DocsEntry[] {
-  const rows = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| \[docs\/(.+)\.md\]\(.*?\) \| (.*) \|$/gm);
-  return Array.from(rows, ([, name = '', note = '']) => ({ name, title: readTitle(root, `docs/${name}.md`), note }));
+/** Reads the groups of docs/README.md: `## Group`, then `- [Title](file.md): description`. */
+function listContents(root: string, addresses: ReadonlyMap<string, string>): readonly DocsGroup[] {
+  const [, ...groups] = readFileSync(join(root, 'docs/README.md'), 'utf8').split(/^## /m);
+  return groups.map((group) => ({
+    title: group.slice(0, group.indexOf('\n')),
+    entries: Array.from(group.matchAll(/^- \[(.+?)\]\((.+?)\): /gm), ([, title = '', file = '']) => ({
+      title,
+      name: addresses.get(join('docs', file)) ?? '',
+    })),
+  }));
 }
 
-function readTitle(root: string, path: string): string {
-  const [, title = path] = /^# (.*)$/m.exec(readFileSync(join(root, path), 'utf8')) ?? [];
-  return title.replaceAll('`', '');
-}
-
-/** Renders a document. Also returns the titles of its sections, for the search of the console. */
+/** Renders a document. Also returns its sections with their text, for the searches of the docs and of the console. */
 function render(site: Site, path: string, address: string) {
-  const headings: { title: string; anchor: string; depth: number }[] = [];
+  const headings: Heading[] = [];
   const anchors = new Map<string, number>();
   const up = upFrom(address);
   const marked = new Marked({ gfm: true });
@@ -142,14 +150,33 @@ function render(site: Site, path: string, address: string) {
       body,
       headings.filter(({ depth }) => depth === 2),
     ),
-    titles: headings
-      .filter(({ depth }) => depth <= 2)
-      .map((heading) => ({
-        title: heading.title,
-        page: title,
-        to: heading === first ? address : `${address}#${heading.anchor}`,
-      })),
+    sections: headings.map((heading, at) => ({
+      depth: heading.depth,
+      title: heading.title,
+      page: title,
+      to: heading === first ? address : `${address}#${heading.anchor}`,
+      text: readSection(body, heading, headings[at + 1]),
+    })),
   };
+}
+
+interface Heading {
+  readonly title: string;
+  readonly anchor: string;
+  readonly depth: number;
+}
+
+/** Returns the text between two headings of a rendered document, without its tags. */
+function readSection(body: string, from: Heading, to: Heading | undefined): string {
+  const start = body.indexOf('</h', body.indexOf(` id="${from.anchor}">`));
+  const end = to === undefined ? body.length : body.indexOf(` id="${to.anchor}">`);
+  const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return body
+    .slice(start, end)
+    .replace(/<[^>]*>?/g, ' ')
+    .replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name]!)
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 /** Returns the anchor of a heading, as GitHub generates it. */
@@ -187,19 +214,6 @@ function upFrom(address: string): string {
   return address === '' ? './' : '../'.repeat(address.split('/').length);
 }
 
-function contentsPage(site: Site): CompressedFile {
-  const rows = site.contents.map(
-    ({ name, title, note }) => `<li><a href="./docs/${name}">${escaped(title)}</a><span>${escaped(note)}</span></li>`,
-  );
-  return pageFile(
-    site,
-    '',
-    'Documentation',
-    `<h1>Documentation</h1>\n<ul class="docs-contents">${rows.join('\n')}</ul>`,
-    [],
-  );
-}
-
 /** Renders a list of the files in each listed folder. */
 function listings(site: Site): readonly CompressedFile[] {
   const all = [...site.addresses];
@@ -213,13 +227,13 @@ function listings(site: Site): readonly CompressedFile[] {
 }
 
 function pageFile(
-  { contents, style, script }: Site,
+  { contents, names }: Site,
   address: string,
   title: string,
   body: string,
   sections: readonly { readonly title: string; readonly anchor: string }[],
 ): CompressedFile {
-  const page = { contents, style, script, name: address, up: upFrom(address), title, body, sections };
+  const page = { contents, ...names, name: address, up: upFrom(address), title, body, sections };
   return compressed(address, 'text/html; charset=utf-8', Buffer.from(docsPage(page))).file;
 }
 

@@ -17,39 +17,39 @@ export const verdictRules = {
   snoozed: {
     basis: 'declaration',
     meaning: 'postponed by the team',
-    when: 'The team has snoozed it (`snoozedUntil`).',
+    when: 'The team has snoozed the feature (`snoozedUntil`).',
   },
   archived_but_asked: {
     basis: 'use',
     meaning: 'archived, but still checked',
-    when: 'It is archived, and was seen after that and within 30 days. *Something still depends on it.*',
+    when: 'The feature is archived, and was seen since then and within 30 days. *A program still depends on the feature.*',
   },
   permanent: { basis: 'declaration', meaning: 'meant to stay', when: 'The team has marked it as meant to stay.' },
   new: {
     basis: 'age',
     meaning: 'first seen or declared less than 7 days ago',
-    when: 'First seen less than 7 days ago; or declared less than 7 days ago and not seen. *Within a week every weekly job has run.*',
+    when: 'First seen less than 7 days ago, or declared less than 7 days ago and never seen. *Every weekly job runs within 7 days.*',
   },
   one_variant: {
     basis: 'use',
     meaning: 'a single variant in use',
-    when: 'Seen within 30 days with a single variant in all environments. *A flag that always has the same value decides nothing, and within 30 days a rollout is over.*',
+    when: 'Seen within 30 days, with the same single variant in all environments. *Such a flag decides nothing, and a rollout takes less than 30 days.*',
   },
   in_use: { basis: 'use', meaning: 'still used', when: 'Seen within 30 days, and no earlier rule applies.' },
   cannot_tell: {
     basis: 'silence',
     meaning: 'silent, but its senders are silent too, or their times are wrong',
-    when: 'Not seen for 30 days, but the silence proves nothing. In an environment that has seen it, no sender reports, a sender that checked it in the last 90 days has stopped reporting, or a sender still names it in reports of earlier times. For a feature that was never seen, no environment has a sender that reports. *A job that runs once a quarter looks the same as a removed job.*',
+    when: 'Not seen for 30 days, but the silence proves nothing. In an environment that has seen the feature, no sender reports, a sender of the last 90 days has stopped reporting, or a sender names the feature in late reports. If the feature was never seen, no environment has a sender that reports. *A quarterly job looks the same as a removed job.*',
   },
   safe_to_remove: {
     basis: 'senders',
     meaning: 'no longer checked by any of its senders, and all of them still report',
-    when: 'Not seen for 30 days. Every environment that has seen it has senders that report. In each, the senders that checked it are known and still report, in this or another version; or it was not seen there for 90 days. *A sender that was silent for 90 days counts as switched off.*',
+    when: 'Not seen for 30 days. In every environment that has seen the feature, senders report. The senders that checked the feature are known and still report in some version, or the environment has not seen the feature for 90 days. *A sender that is silent for 90 days counts as switched off.*',
   },
   not_seen: {
     basis: 'silence',
     meaning: 'silent while others report, but the senders that checked it are unknown',
-    when: 'Not seen for 30 days, and no earlier rule applies: it was declared and never seen, or the senders that checked it are unknown. *This is so after an import.*',
+    when: 'Not seen for 30 days, and no earlier rule applies. The feature was never seen, or its senders are unknown, for example after an import.',
   },
 } as const satisfies Readonly<Record<string, VerdictRule>>;
 

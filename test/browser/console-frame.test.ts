@@ -113,6 +113,22 @@ test('the docs pass axe-core in both themes, even without scripts', async () => 
   expect(await readWidth(page)).toBe(narrowest.width);
 });
 
+test('the search of the docs finds headings and text in all documents', async () => {
+  const { page } = await console.visit('/docs', { signedIn: false });
+  const field = page.getByRole('searchbox', { name: 'Search the docs' });
+  await field.fill('verdict silence safety');
+  const results = page.getByRole('region', { name: 'Search results' });
+  await results.getByRole('link', { name: 'Semantics: The verdict' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await field.fill('no-such-word');
+  await results.getByText('No results for “no-such-word”').waitFor();
+  await field.fill('--commit-delay fewer');
+  await results.getByRole('link', { name: 'Performance: Fewer writes' }).click();
+  await page.getByRole('heading', { name: 'Fewer writes' }).waitFor();
+  expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe('/docs/performance#fewer-writes');
+  expect(await results.count()).toBe(0);
+});
+
 test('the console passes axe-core with an open menu, in both themes', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/nothing`, { colorScheme: 'light' });
   await page.getByRole('heading').waitFor();

@@ -6,30 +6,13 @@ import { commandTable } from '../../src/commands/command-table.ts';
 import { clientVariables } from '../../src/contract/client-variables.ts';
 import { settings } from '../../src/contract/config-schema.ts';
 import { healthKinds } from '../../src/contract/health.ts';
+import { documents, findCode, root } from '../support/docs.ts';
 import { endpoints } from '../support/endpoints.ts';
 
 /** These tests check that every name in the docs exists. A failure shows the document and the name. */
 
-const root = join(import.meta.dirname, '../..');
-const documents = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
-  ...['bench', 'chaos', 'native/lmdb', 'packaging', 'src/storage/lmdb', 'test'].map((folder) => `${folder}/README.md`),
-  ...readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
-
-const fence = /^```\w*\n(.*?)^```$/gms;
-
-/** Returns the code in a text: the lines of its fenced blocks, and its code spans. */
-function findCode(text: string): string[] {
-  const lines = [...text.matchAll(fence)].flatMap(([, block = '']) => block.split('\n'));
-  const spans = [...text.replace(fence, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
-  return [...lines, ...spans.map((span) => span.replace(/\s+/g, ' '))];
-}
-
 /** Returns the names in the docs that `exists` rejects, as `path: name`. */
-function unknown(names: (text: string) => string[], exists: (name: string, path: string) => boolean) {
+function unknown(names: (text: string) => readonly string[], exists: (name: string, path: string) => boolean) {
   return documents.flatMap(({ path, text }) =>
     names(text)
       .filter((name) => !exists(name, path))

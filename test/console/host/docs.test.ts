@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { opened } from '../../support/opened.ts';
 import { bundle, startLocal } from '../../support/service.ts';
 
 const service = opened(startLocal);
+
+const root = join(import.meta.dirname, '../../..');
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, `http://${service.http}`), { headers });
@@ -29,10 +31,13 @@ describe('the docs', () => {
     expect(await response.text()).toMatch(/<h2 id="the-verdict">The verdict<\/h2>/);
   });
 
-  test('the docs contain every document that the README lists', async () => {
-    const contents = await (await get('/docs')).text();
-    for (const name of ['quickstart', 'console', 'semantics', 'architecture'])
-      expect(contents).toContain(`<li><a href="./docs/${name}">`);
+  test('the first page of the docs lists every document of the folder docs once', async () => {
+    const [main = ''] = (await (await get('/docs')).text()).split('<nav class="docs-pages"');
+    const listed = Array.from(main.matchAll(/<li><a href="\.\/(docs\/[^"]+)">/g), ([, path = '']) => path);
+    const names = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+    const documents = names.filter((name) => name.endsWith('.md') && name !== 'README.md');
+    const own = listed.filter((path) => existsSync(join(root, `${path}.md`)));
+    expect(own.sort()).toEqual(documents.map((name) => `docs/${name.replace(/\.md$/, '')}`).sort());
   });
 
   test('the docs respond with 404 to an unknown name', async () => {
@@ -63,7 +68,7 @@ describe('the docs', () => {
   });
 
   test('the docs contain every section that a help link of the console leads to', async () => {
-    const folder = join(import.meta.dirname, '../../../src/console');
+    const folder = join(root, 'src/console');
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const targets = sources
       .filter((name) => name.endsWith('.tsx'))
@@ -82,7 +87,16 @@ describe('the docs', () => {
   });
 
   test('the docs list the titles of their sections for the search', async () => {
-    const titles = (await (await get('/docs/titles.json')).json()) as unknown[];
+    const titles = (await (await get('/docs/titles.json')).json()) as { to: string }[];
+    expect(titles.filter(({ to }) => to === '' || to.startsWith('#'))).toEqual([]);
     expect(titles).toContainEqual({ title: 'The verdict', page: 'Semantics', to: 'semantics#the-verdict' });
+  });
+
+  test('the index of the search has the text of each section without tags', async () => {
+    const script = await (await get('/docs/search.js')).text();
+    const index = JSON.parse(script.replace('export default ', '')) as { to: string; text: string }[];
+    const found = index.find(({ to }) => to === 'semantics#the-verdict');
+    expect(found?.text).toContain('Silence is never evidence of safety.');
+    expect(found?.text).not.toMatch(/<|&\w+;|Clean-up/);
   });
 });

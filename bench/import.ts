@@ -60,7 +60,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
     const cpuBefore = cpuSeconds(service.pid);
     const began = performance.now();
     const watched = watch(service.http, service.pid, key);
-    const target = ['--format', 'csv', '--app', 'bench', '--environment', 'Production', '--json'];
+    const target = ['--format', 'csv', '--app', 'bench', '--env', 'Production', '--json'];
     const env = { FLAGMETER_URL: `http://${service.http}`, FLAGMETER_TOKEN: access, HOME: data };
     const ended = await runProgram(binary, ['import', path, ...target], env, 600_000);
     const seconds = (performance.now() - began) / 1000;

@@ -25,14 +25,15 @@ export interface NewKey {
   readonly text: string;
 }
 
-/** @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit` */
+/** @throws {Refusal} `not_found` (application), `conflict` if the name is taken, `invalid_name`, `plan_limit` */
 export function createKey(
   directory: Directory,
   applicationId: string,
-  { type, name = type }: { readonly type: KeyType; readonly name?: string },
+  { type, name: wanted }: { readonly type: KeyType; readonly name?: string },
 ): Promise<NewKey> {
   return directory.change((tx) => {
     const application = mustExist('application', tx.applications.get(applicationId));
+    const name = chooseName(tx, application, wanted, type);
     const text = newKeyText(type, directory.randomBytes);
     const shown = { prefix: keyPrefix(text), text: type === 'Backend' ? null : text };
     checkCount(tx, application);
@@ -88,14 +89,13 @@ interface AdoptedToken {
 }
 
 /**
- * Adopts a token of another service, such as Unleash, as a key. The default name is distinct from the default name of a
- * created key, so that each name identifies one key.
+ * Adopts a token of another service, such as Unleash, as a key.
  * @throws {Refusal} `not_found` (application), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
  */
 export function adoptKey(
   directory: Directory,
   applicationId: string,
-  { token, type, name = `Adopted ${type}`, environment }: AdoptedToken,
+  { token, type, name: wanted, environment }: AdoptedToken,
 ): Promise<ApplicationKey> {
   const secret = secretPart(token);
   const fits = secret.length >= shortestSecret && token.length <= longestText;
@@ -104,6 +104,7 @@ export function adoptKey(
   return directory.change((tx) => {
     const application = mustExist('application', tx.applications.get(applicationId));
     if (tx.has('applicationKeys', hashSecret(token))) throw new Refusal('conflict', adoptedBefore);
+    const name = chooseName(tx, application, wanted, `Adopted ${type}`);
     const shown = { prefix: tokenPrefix(token), text: null, ...(weak && { weak }) };
     checkCount(tx, application);
     return addKey(directory, tx, application, token, { type, name, environment, ...shown });
@@ -118,6 +119,20 @@ const shortestSecret = 16;
 
 export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
 export const adoptedBefore = 'The token is already a key of an application';
+
+export const keyExists = 'The application already has a key of this name';
+
+/**
+ * Returns the name of a new key. The default name gets a number if it is taken: `Frontend`, then `Frontend 2`.
+ * @throws {Refusal} `conflict` if the wanted name is taken
+ */
+function chooseName(tx: AccountTransaction, { id }: Application, wanted: string | undefined, usual: string): string {
+  const taken = new Set(tx.getApplicationKeys(id).map(({ name }) => name));
+  if (wanted !== undefined && taken.has(wanted)) throw new Refusal('conflict', keyExists);
+  let name = wanted ?? usual;
+  for (let number = 2; taken.has(name); number += 1) name = `${usual} ${number}`;
+  return name;
+}
 
 /**
  * Checks the maximum number of keys. A rotated key does not count, but its successor does. @throws {Refusal}

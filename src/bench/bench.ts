@@ -83,10 +83,10 @@ function announce({ runs, expectedSeconds }: SweepPlan, { err }: Context, folder
   err('Ctrl-C stops the bench and writes a partial report.\n');
 }
 
-function present(result: BenchResult, file: string, given: Arguments, { out, err, bold, width }: Context): void {
+function present(result: BenchResult, file: string, given: Arguments, { out, err, styled, width }: Context): void {
   if (given.has('json')) out(`${JSON.stringify(result)}\n`);
   else {
-    out(tablesText(result.measurements, result.base, { bold, width }));
+    out(tablesText(result.measurements, result.base, { styled, width }));
     for (const { title, text } of listFindings(result)) out(`\n${title}\n${paragraph(text)}`);
   }
   try {

@@ -1,11 +1,12 @@
 import { type } from '../contract/shapes/application-key.ts';
-import { listValues, option } from '../contract/shapes/option.ts';
+import { listValues, oneEnvOption, option } from '../contract/shapes/option.ts';
 import { connect } from './api.ts';
+import { resolveApplication } from './application.ts';
 import { clientCommand } from './client-command.ts';
 import type { Arguments } from './command.ts';
 import { appOption, jsonOption, urlOption } from './common-options.ts';
 import type { Context } from './context.ts';
-import { findApplication } from './find.ts';
+import { environmentIn } from './find.ts';
 import { UsageError } from './options.ts';
 import { printJson, printRecord } from './print.ts';
 import { readItems } from './report.ts';
@@ -15,10 +16,13 @@ import { printable } from './show.ts';
 export const adoptKey = clientCommand({
   name: 'keys adopt',
   summary: 'Adopt an Unleash token as a key; the token is the first line of standard input',
+  examples: ['keys adopt --env Production --type Backend < token'],
   options: [
-    option('environment NAME', 'Environment of the token', { required: true }),
+    oneEnvOption('Environment of the token'),
     option('type TYPE', 'Type of the key', { required: true, values: listValues(type) }),
-    option('name NAME', 'Key name', { more: 'default: the word Adopted and the type' }),
+    option('name NAME', 'Key name', {
+      more: 'default: the word Adopted and the type, with a number if that name is taken',
+    }),
     ...[appOption, urlOption, jsonOption],
   ],
   run: adopt,
@@ -33,10 +37,11 @@ async function adopt(given: Arguments, context: Context): Promise<number> {
   const token = (context.readFile('-').split(/\r?\n/, 1)[0] ?? '').trim();
   if (token === '') throw new UsageError('Cannot adopt a token: standard input is empty');
   const api = connect(context, given);
-  const { id } = await findApplication(api, given.value('app') ?? '');
-  const [type, environment, name] = ['type', 'environment', 'name'].map((option) => given.value(option));
+  const application = await resolveApplication(context, api, given);
+  const environment = environmentIn(application, given.value('env') ?? '');
+  const [type, name] = ['type', 'name'].map((option) => given.value(option));
   const body = { token, type, environment, ...(name !== undefined && { name }) };
-  const key = readFields(await api.call('POST', ['applications', String(id), 'keys', 'adopt'], body));
+  const key = readFields(await api.call('POST', ['applications', String(application['id']), 'keys', 'adopt'], body));
   if (given.has('json')) printJson(context, key);
   else printRecord(context, key);
   for (const { message } of readItems(key, 'warnings')) context.err(`Warning: ${printable(String(message))}\n`);

@@ -3,17 +3,18 @@ import { option } from '../contract/shapes/option.ts';
 import { ownersText } from '../contract/shapes/owned.ts';
 import { verdictWord } from '../contract/verdicts.ts';
 import { connect, type Item } from './api.ts';
+import { resolveApplication } from './application.ts';
 import { clientCommand } from './client-command.ts';
 import type { Arguments } from './command.ts';
 import { appOption, jsonOption, urlOption } from './common-options.ts';
 import type { Context } from './context.ts';
-import { findApplication } from './find.ts';
 import { printJson, printTable } from './print.ts';
 import { printable } from './show.ts';
 
 export const cleanup = clientCommand({
   name: 'features cleanup',
   summary: 'List the features that can be removed, with evidence, owners and places in the code',
+  examples: ['features cleanup --app Shop --markdown'],
   options: [
     option('markdown', 'Print the text of a pull request that removes them', { excludes: ['json'] }),
     ...[appOption, urlOption, jsonOption],
@@ -27,7 +28,7 @@ export const cleanup = clientCommand({
  */
 async function listCleanup(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
-  const { id } = await findApplication(api, given.value('app') ?? '');
+  const { id } = await resolveApplication(context, api, given);
   const response = await api.read(['applications', String(id), 'cleanup'], {});
   const found = response as unknown as Cleanup;
   const { items, total, blockedTotal, pullRequest } = found;
@@ -47,8 +48,8 @@ async function listCleanup(given: Arguments, context: Context): Promise<number> 
 type Row = Cleanup['items'][number];
 
 const columns = {
-  feature: { label: 'Name', cut: true },
-  verdict: { label: 'Verdict', of: ({ verdict }: Row) => verdictWord(verdict) },
+  feature: { label: 'Name', cut: 'last' },
+  verdict: { label: 'Verdict', state: true, of: ({ verdict }: Row) => verdictWord(verdict) },
   variant: { label: 'Keep', cut: true },
   since: 'Since',
   owners: { label: 'Owners', cut: true, of: ({ owners }: Row) => ownersText(owners) || null },

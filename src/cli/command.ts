@@ -21,6 +21,8 @@ export interface Syntax {
   readonly summary: string;
   readonly operand?: Operand;
   readonly options: readonly Option[];
+  /** Commands for the help text, without `flagmeter`: `apps create Shop`. */
+  readonly examples: readonly string[];
 }
 
 export interface Command extends Syntax {

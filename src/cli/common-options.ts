@@ -15,4 +15,6 @@ export const formatOption = option('format FORMAT', 'Print all rows for other pr
   excludes: ['json'],
 });
 
-export const appOption = option('app APP', 'Application: id or name', { required: true });
+export const appOption = option('app APP', 'Application: id or name', {
+  more: `default: ${clientVariables.app}, else flagmeter use, else the only application`,
+});

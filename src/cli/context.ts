@@ -14,8 +14,8 @@ export interface Context extends Terminal {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** The person at the terminal; `undefined` in a script. */
   readonly person: Person | undefined;
-  /** True if standard output supports bold type. */
-  readonly bold: boolean;
+  /** True if standard output supports bold type and colours. */
+  readonly styled: boolean;
   /** Columns of the terminal; `undefined` if standard output is not a terminal. */
   readonly width: number | undefined;
   /** Resolves once standard output is drained, so that long output does not pile up in memory. */
@@ -34,7 +34,7 @@ export function createContext(terminal: Terminal | Context): Context {
     fetch: (url, init) => fetch(url, init),
     sleep,
     person: stdin.isTTY ? personAt(stdin, terminal.err) : undefined,
-    bold: stdout.isTTY === true && !terminal.env['NO_COLOR'] && terminal.env['TERM'] !== 'dumb',
+    styled: stdout.isTTY === true && !terminal.env['NO_COLOR'] && terminal.env['TERM'] !== 'dumb',
     width: stdout.isTTY === true && stdout.columns > 0 ? stdout.columns : undefined,
     drained: async () => stdout.writableNeedDrain && once(stdout, 'drain'),
     openBrowser: (url) => openBrowser(url, terminal.env),

@@ -1,6 +1,7 @@
-/** Exit codes, as `flagmeter help` lists them. 0 is success, and 2 is wrong usage. */
+/** Exit codes, as `flagmeter help` lists them. 0 is success. */
 export const exitCodes = {
   failed: 1,
+  usage: 2,
   unauthorized: 3,
   forbidden: 4,
   notFound: 5,
@@ -25,6 +26,8 @@ export class Failure extends Error {
 
 export function findFailureKind(status: number): keyof typeof exitCodes {
   switch (status) {
+    case 400:
+      return 'usage';
     case 401:
       return 'unauthorized';
     case 403:

@@ -1,18 +1,20 @@
 import { type Field, type FieldValue, laterForms, type Reading, timeForms } from '../contract/shapes/option.ts';
-import type { Api } from './api.ts';
+import type { Api, Item } from './api.ts';
 import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
-import { findApplication, ownerIn, teamId, userId } from './find.ts';
+import { environmentIn, findApplication, ownerIn, teamId, userId } from './find.ts';
 import { UsageError } from './options.ts';
 import { readJsonFile, readSecretFile } from './secret-file.ts';
 
 export class Reader {
   readonly #context: Context;
   readonly #api: Api;
+  readonly #application: Item | undefined;
 
-  constructor(context: Context, api: Api) {
+  constructor(context: Context, api: Api, application?: Item) {
     this.#context = context;
     this.#api = api;
+    this.#application = application;
   }
 
   /** @param name name of the option, without dashes @throws {UsageError | Failure} */
@@ -40,6 +42,7 @@ export class Reader {
     time: (text, name) => readTime(text, name, this.#context.clock.now()),
     laterTime: (text, name) => readLaterTime(text, name, this.#context.clock.now()),
     applicationId: async (named) => (await findApplication(this.#api, named))['id'],
+    environment: (named) => environmentIn(this.#application ?? {}, named),
     teamId: (named) => teamId(this.#api, named),
     userId: (named) => (named.includes('@') ? userId(this.#api, named) : named),
     owner: (text) => ownerIn(this.#api, text),

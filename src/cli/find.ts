@@ -7,7 +7,7 @@ import { Failure } from './failure.ts';
 import { UsageError } from './options.ts';
 import { readItems } from './report.ts';
 import { readFields } from './send.ts';
-import { printable } from './show.ts';
+import { printable, show } from './show.ts';
 
 /** Maximum number of names that an error message lists. */
 const maxListed = 12;
@@ -74,17 +74,34 @@ export function missing(items: readonly Item[], { one, key, alias = key }: ItemI
   const hint =
     (inOtherCase !== undefined && `case matters, and there is ${inOtherCase}`) ||
     (near !== undefined && `the nearest is ${near}`) ||
-    (names.length > 0 && names.length <= maxListed && `there is ${names.join(', ')}`);
+    (names.length > 0 && `there is ${listNames(items, alias)}`);
   return new Failure('notFound', `There is no ${one} ${printable(named)}${hint ? `; ${hint}` : ''}`);
+}
+
+/** Lists the names of items, up to a limit. */
+export function listNames(items: readonly Item[], field: string): string {
+  const names = items.slice(0, maxListed).map((item) => printable(show(item[field])));
+  const more = items.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 export function findApplication(api: Api, named: string): Promise<Item> {
   return find(api, ['applications'], resources.apps, named);
 }
 
-/** @throws {Failure} */
+/**
+ * Returns an environment of an application. An empty name stands for the only environment.
+ * @throws {UsageError} for an empty name if there are several environments
+ * @throws {Failure} if the environment does not exist
+ */
 export function environmentIn(application: Item, named: string): string {
   const environments = readItems(application, 'environments');
+  if (named === '') {
+    const [only, ...others] = environments;
+    if (only !== undefined && others.length === 0) return String(only['name']);
+    const all = only === undefined ? 'no environments' : listNames(environments, 'name');
+    throw new UsageError(`Cannot choose an environment without --env: ${show(application['name'])} has ${all}`);
+  }
   if (environments.some(({ name }) => name === named)) return named;
   throw missing(environments, { one: 'environment', key: 'name' }, named);
 }
@@ -103,15 +120,9 @@ export async function ownerIn(api: Api, text: string): Promise<Item> {
   return { type: 'text', name: text };
 }
 
-/** Returns the path of the application or the team that an option names. @throws {Failure | UsageError} */
-export async function ownerPath(
-  within: 'app' | 'team' | undefined,
-  given: Arguments,
-  api: Api,
-): Promise<readonly string[]> {
-  const named = within && given.value(within);
-  if (within === 'app') return ['applications', String((await findApplication(api, named ?? ''))['id'])];
-  if (within !== 'team') return [];
+/** Returns the path of the team that `--team` names, or else of the primary team. @throws {Failure | UsageError} */
+export async function teamPath(given: Arguments, api: Api): Promise<readonly string[]> {
+  const named = given.value('team');
   if (named !== undefined) return ['teams', await teamId(api, named)];
   const primary = await primaryTeam(api);
   if (typeof primary !== 'string') throw new UsageError('You have no primary team: use --team');

@@ -1,22 +1,23 @@
 import type { Health } from '../contract/shapes/health.ts';
 import type { Home } from '../contract/shapes/home.ts';
-import { option } from '../contract/shapes/option.ts';
+import { envOption, option } from '../contract/shapes/option.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
+import { resolveApplication } from './application.ts';
 import { clientCommand, tableNotes } from './client-command.ts';
 import type { Arguments } from './command.ts';
 import { jsonOption, urlOption } from './common-options.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { environmentIn, findApplication } from './find.ts';
-import { UsageError } from './options.ts';
+import { environmentIn } from './find.ts';
 import { printJson, printTable } from './print.ts';
 
 export const health = clientCommand({
   name: 'health',
   summary: 'List what needs attention, the most urgent first',
+  examples: ['health', 'health --app Shop --env Production'],
   options: [
-    option('app APP', 'Application: id or name', { more: 'default: all applications' }),
-    option('environment NAME', 'Environment name', { more: 'default: all environments' }),
+    option('app APP', 'Application: id or name', { more: 'default: all applications, without --env' }),
+    envOption('Environment name', { more: 'default: all environments' }),
     ...[urlOption, jsonOption],
   ],
   notes: `
@@ -31,13 +32,12 @@ ${tableNotes}`,
  * @throws {Failure} if a finding is urgent, or the server refuses or cannot be reached
  */
 async function listFindings(given: Arguments, context: Context): Promise<number> {
-  if (given.has('environment') && !given.has('app')) throw new UsageError('Cannot use --environment without --app');
   const api = connect(context, given);
-  const response = await (given.has('app') ? ofApplication(api, given) : api.read(['home'], {}));
+  const isOne = given.has('app') || given.has('env');
+  const response = await (isOne ? ofApplication(context, api, given) : api.read(['home'], {}));
   const { items, ...rest } = response as unknown as Health | Home;
   if (given.has('json')) printJson(context, response);
-  else if (items.length > 0)
-    printTable(context, given.has('app') ? columns : columnsOfAll, items as unknown as readonly Item[]);
+  else if (items.length > 0) printTable(context, isOne ? columns : columnsOfAll, items as unknown as readonly Item[]);
   else context.err('Nothing needs attention\n');
   if ('complete' in rest && !rest.complete) context.err('Not all applications have been checked yet\n');
   if ('itemsLeftOut' in rest && rest.itemsLeftOut > 0)
@@ -48,18 +48,18 @@ async function listFindings(given: Arguments, context: Context): Promise<number>
   return 0;
 }
 
-async function ofApplication(api: Api, given: Arguments): Promise<Item> {
-  const application = await findApplication(api, given.value('app') ?? '');
-  const named = given.value('environment');
+async function ofApplication(context: Context, api: Api, given: Arguments): Promise<Item> {
+  const application = await resolveApplication(context, api, given);
+  const named = given.value('env');
   const query: Query = named === undefined ? {} : { environment: environmentIn(application, named) };
   return api.read(['applications', String(application['id']), 'health'], query);
 }
 
 const columns = {
-  severity: 'Severity',
+  severity: { label: 'Severity', state: true },
   text: 'Finding',
-  environment: { label: 'Environment', cut: true },
   subjects: { label: 'Subjects', cut: true },
+  environment: { label: 'Environment', cut: true },
 } as const;
 
 const columnsOfAll = { application: { label: 'Application', cut: true }, ...columns } as const;

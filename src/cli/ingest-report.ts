@@ -1,18 +1,23 @@
 import type { Item } from './api.ts';
 import { type Report, readItems, type Sheet } from './report.ts';
 import { readFields } from './send.ts';
+import { showNumber } from './show.ts';
 
 /** The report of accepted and refused packets and reports, and of accepted ones with a note. */
 export const ingest: Report = {
   name: 'ingest',
   summary: 'Report accepted and refused packets and reports, with reasons and senders',
+  examples: ['ingest --app Shop --from 24h'],
   notes: `
 Lists refused packets and reports by reason and status, noted ones (accepted, but partly dropped) by
 reason, and then all senders.
 `,
   of: 'any environment',
   fields: [],
-  headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
+  headline(report) {
+    const counts = ['accepted', 'refused', 'noted'].map((field) => `${field} ${showNumber(Number(report[field]))}`);
+    return counts.join(', ');
+  },
   tables(report) {
     const entries = readItems(report, 'entries');
     return [byReason('Refused', 'refused', entries), byReason('Noted', 'noted', entries), bySender(entries)];

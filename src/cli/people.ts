@@ -1,10 +1,10 @@
 import { nothingStored } from '../contract/notes.ts';
 import { connect } from './api.ts';
+import { resolveApplication } from './application.ts';
 import { clientCommand } from './client-command.ts';
 import type { Arguments, Entry } from './command.ts';
 import { appOption, jsonOption, urlOption, yesOption } from './common-options.ts';
 import type { Context } from './context.ts';
-import { findApplication } from './find.ts';
 import { UsageError } from './options.ts';
 import { printJson } from './print.ts';
 import { confirm } from './prompt.ts';
@@ -13,6 +13,7 @@ import { printable, show } from './show.ts';
 const forget = clientCommand({
   name: 'people forget',
   summary: 'Delete the instance ids and exposures of an identity in every environment',
+  examples: ['people forget user-4711 --app Shop'],
   operand: { name: 'IDENTITY', description: 'Identity in mint requests, or in packets that assert an identity' },
   options: [yesOption, appOption, urlOption, jsonOption],
   run: forgetIdentity,
@@ -36,7 +37,7 @@ async function forgetIdentity(given: Arguments, context: Context): Promise<numbe
   if (person === undefined && !given.has('yes'))
     throw new UsageError('Cannot forget an identity without --yes: standard input is not a terminal');
   const api = connect(context, given);
-  const application = await findApplication(api, given.value('app') ?? '');
+  const application = await resolveApplication(context, api, given);
   const identity = given.operand;
   const what = printable(`the identity ${identity} of ${show(application['name'])} at ${api.url}`);
   if (person !== undefined && !given.has('yes')) {

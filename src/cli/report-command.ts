@@ -8,14 +8,15 @@ import {
 } from '../contract/calendar.ts';
 import { resources } from '../contract/resources/resources.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
+import { resolveApplication } from './application.ts';
 import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { buildQuery, Reader } from './fields.ts';
-import { environmentIn, find, findApplication } from './find.ts';
+import { find } from './find.ts';
 import { UsageError } from './options.ts';
 import { printJson, printRows, printTable } from './print.ts';
-import { type Report, readItems, type Sheet, times } from './report.ts';
+import { environmentOption, type Report, readItems, type Sheet, times } from './report.ts';
 import { printable, show } from './show.ts';
 
 /**
@@ -24,13 +25,10 @@ import { printable, show } from './show.ts';
  */
 export async function runReport(report: Report, given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
-  const fields = buildQuery(await new Reader(context, api).fields([...report.fields, ...times], given));
-  const application = await findApplication(api, given.value('app') ?? '');
-  const query = {
-    ...fields,
-    ...namedRange(given, context.clock.now()),
-    ...resolveEnvironment(report, application, given),
-  };
+  const application = await resolveApplication(context, api, given);
+  const reader = new Reader(context, api, application);
+  const fields = await reader.fields([environmentOption(report.of), ...report.fields, ...times], given);
+  const query = { ...buildQuery(fields), ...namedRange(given, context.clock.now()) };
   const path = ['applications', String(application['id']), report.name];
   const format = given.value('format');
   if (format !== undefined) {
@@ -40,10 +38,31 @@ export async function runReport(report: Report, given: Arguments, context: Conte
   const response = await api.read(path, query);
   if (given.has('json')) printJson(context, response);
   else {
-    print(context, report, application, given, response, await readMore(report, api));
+    print(context, report, application, given, await readShown(report, given, api, path, response));
     if (isEmpty(response)) await checkExists(api, application, given);
   }
   return 0;
+}
+
+interface Shown {
+  readonly response: Item;
+  /** The overview of the environment; empty unless the report needs it. */
+  readonly overview: Item;
+  readonly more: Sheet | undefined;
+}
+
+/** Reads what the tables of a report need in addition to its response. @throws {Failure} */
+async function readShown(
+  report: Report,
+  given: Arguments,
+  api: Api,
+  path: readonly string[],
+  response: Item,
+): Promise<Shown> {
+  const query = { environment: String(response['environment']), compare: 'none' };
+  const overview =
+    report.withOverview && !given.has('step') ? await api.read([...path.slice(0, 2), 'overview'], query) : {};
+  return { response, overview, more: await readMore(report, api) };
 }
 
 /** Returns the additional table of a report; `undefined` if the caller may not read it. @throws {Failure} */
@@ -77,32 +96,20 @@ function namedRange(given: Arguments, now: number): Query {
   return { ...timeZone, from: time(from!), ...(to! <= now && { to: time(to!) }) };
 }
 
-/** @throws {UsageError | Failure} */
-function resolveEnvironment({ name, of }: Report, application: Item, given: Arguments): Query {
-  const environments = readItems(application, 'environments');
-  const wanted = given.value('environment');
-  if (wanted !== undefined) return { environment: environmentIn(application, wanted) };
-  if (of === 'any environment') return {};
-  const names = environments.map((each) => String(each['name']));
-  if (names[0] !== undefined && names.length === 1) return { environment: names[0] };
-  const all = names.length === 0 ? 'the application has no environments' : `there is ${printable(names.join(', '))}`;
-  throw new UsageError(`Cannot use ${name} without --environment: ${all}`);
-}
-
 function print(
   context: Context,
   report: Report,
   application: Item,
   given: Arguments,
-  response: Item,
-  more: Sheet | undefined,
+  { response, overview, more }: Shown,
 ): void {
   const environment = response['environment'] ?? 'all environments';
   const about = [application['name'], environment, `${show(response['from'])} to ${show(response['to'])}`];
   context.out(`${printable(about.join(', '))}\n`);
-  if (report.headline) context.out(`${printable(report.headline(response))}\n`);
+  const headline = report.headline?.(response);
+  if (headline !== undefined) context.out(`${printable(headline)}\n`);
   const options = new Set(report.fields.flatMap(({ name }) => (given.has(name) ? [name] : [])));
-  const all = [...report.tables(response, options), ...(more === undefined ? [] : [more])];
+  const all = [...report.tables(response, options, overview), ...(more === undefined ? [] : [more])];
   const sheets = all.filter(({ items }) => items.length > 0);
   for (const { columns, items } of sheets) {
     context.out('\n');

@@ -1,6 +1,6 @@
 import { calendarRanges } from '../contract/calendar.ts';
 import type { AnyColumns } from '../contract/resources/column.ts';
-import { type Field, option, rangeOptions } from '../contract/shapes/option.ts';
+import { envOption, type Field, oneEnvOption, option, rangeOptions } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
 import type { Syntax } from './command.ts';
 import { appOption, formatOption, jsonOption, urlOption } from './common-options.ts';
@@ -10,16 +10,19 @@ export interface Report {
   /** Name of the command. It is also the last segment of the report's API path. */
   readonly name: string;
   readonly summary: string;
+  readonly examples: readonly string[];
   /** Scope of the report: one environment, or optionally several. */
   readonly of: 'one environment' | 'any environment';
   /** Query parameters in addition to the application, the environment and the range. */
   readonly fields: readonly Field[];
-  /** A line above the tables, below the title. */
-  headline?(report: Item): string;
+  /** A line above the tables, below the title; `undefined` for no line. */
+  headline?(report: Item): string | undefined;
   /** A path whose response is shown as one more table. Only Admins of the installation may read it. */
   readonly more?: { readonly path: readonly string[]; table(response: Item): Sheet };
+  /** True if sums need the overview of the environment, which names features whose senders report only checks. */
+  readonly withOverview?: true;
   /** Tables without rows are not printed. */
-  tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
+  tables(report: Item, given: ReadonlySet<string>, overview: Item): readonly Sheet[];
   /** Additional help text. */
   readonly notes?: string;
   /** The message when no table has rows. */
@@ -41,14 +44,18 @@ const named = [
   option('time-zone ZONE', 'Time zone in which days begin, such as Europe/Berlin', { more: 'default: UTC' }),
 ] as const;
 
-export function createCommand({ name, summary, of, fields }: Report): Syntax {
-  const environment = option('environment NAME', 'Environment name', {
-    more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
-  });
+/** Returns the option for the environment of a report. */
+export function environmentOption(of: Report['of']): Field {
+  if (of === 'one environment') return oneEnvOption('Environment name');
+  return envOption('Environment name', { more: 'default: all environments', as: 'environment' });
+}
+
+export function createCommand({ name, summary, examples, of, fields }: Report): Syntax {
   return {
     name,
     summary,
-    options: [environment, ...fields, ...times, ...named, appOption, urlOption, jsonOption, formatOption],
+    examples,
+    options: [environmentOption(of), ...fields, ...times, ...named, appOption, urlOption, jsonOption, formatOption],
   };
 }
 

@@ -1,10 +1,14 @@
+import { peopleNumbers } from '../contract/numbers.ts';
 import type { AnyColumns } from '../contract/resources/column.ts';
 import { option } from '../contract/shapes/option.ts';
+import { dayRanges } from '../contract/time-formats.ts';
 import type { Item } from './api.ts';
 import { clientCommand, tableNotes } from './client-command.ts';
 import type { Command } from './command.ts';
 import { ingest } from './ingest-report.ts';
 import { createCommand, type Report, readItems, type Sheet } from './report.ts';
+import { readFields } from './send.ts';
+import { show } from './show.ts';
 
 /** Sums without `--step` are computed from buckets of days, because a range contains fewer days than hours. */
 const step = option('step STEP', 'Print a line for each minute, hour or day instead of sums', {
@@ -12,32 +16,62 @@ const step = option('step STEP', 'Print a line for each minute, hour or day inst
   default: 'day',
 });
 
-const variantColumns = { feature: { label: 'Feature', cut: true }, variant: { label: 'Variant', cut: true } } as const;
+const variantColumns = {
+  feature: { label: 'Feature', cut: 'last' },
+  variant: { label: 'Variant', cut: true },
+} as const;
 const countColumns = {
   checks: { label: 'Checks', right: true },
   used: { label: 'Used', right: true },
   viewed: { label: 'Viewed', right: true },
 } as const;
 
-/** The start of a bucket, in Unix seconds. */
-const timeColumn = { at: { label: 'Time', of: ({ at }: Item) => new Date(Number(at) * 1000).toISOString() } } as const;
+/** The start of a bucket, in Unix seconds. It stays absolute on a terminal. */
+const timeColumn = {
+  at: { label: 'Time', of: ({ at }: Item) => show(new Date(Number(at) * 1000).toISOString()) },
+} as const;
 
 const usage: Report = {
   name: 'usage',
   summary: 'Report checks, uses, views and unique users of features',
+  examples: [
+    'usage --app Shop --env Production --from 7d',
+    'usage --env Production --feature checkout --step hour --format csv',
+  ],
   of: 'one environment',
   fields: [option('feature NAME', 'Only this feature'), step],
-  tables: (report, given) => [given.has('step') ? usageByTime(report) : usageSums(report)],
+  headline: countPeople,
+  withOverview: true,
+  tables: (report, given, overview) => [given.has('step') ? usageByTime(report) : usageSums(report, overview)],
   empty: 'No usage in this period',
 };
 
-/** Formats one row for each feature, and one for each of its variants. */
-function usageSums(report: Item): Sheet {
-  const items = readItems(report, 'features').flatMap((each) => [
-    { ...each, variant: '(all)' },
-    ...readItems(each, 'variants').map((one) => ({ ...one, feature: each['feature'] })),
-  ]);
-  return { columns: { ...variantColumns, ...countColumns, uniqueUsers: { label: 'Users', right: true } }, items };
+const showPeople = peopleNumbers('en-GB');
+const showDays = dayRanges('en-GB');
+
+/** Returns the number of people in the environment and their days; `undefined` if no sender reports people. */
+function countPeople({ uniqueUsers, userDays }: Item): string | undefined {
+  const { from, to } = readFields(userDays);
+  const days = from === undefined ? '' : ` (${showDays(String(from), String(to), String(to))})`;
+  const count = Number(uniqueUsers);
+  return count > 0 ? `People in the environment: ${showPeople(count)}${days}` : undefined;
+}
+
+/** Formats one row for each feature, and one for each of its variants. Omits figures that the senders do not report. */
+function usageSums(report: Item, overview: Item): Sheet {
+  const known = readItems(overview, 'features').filter(({ checksOnly }) => checksOnly !== undefined);
+  const checksOnly = new Set(known.map(({ feature }) => feature));
+  const items = readItems(report, 'features').flatMap((each) => {
+    const isUnknown = (field: string) =>
+      each[field] === 0 && (field === 'uniqueUsers' || checksOnly.has(each['feature']));
+    const unknown = Object.fromEntries(
+      ['used', 'viewed', 'uniqueUsers'].filter(isUnknown).map((field) => [field, null]),
+    );
+    const variants = readItems(each, 'variants').map((one) => ({ ...one, feature: each['feature'], ...unknown }));
+    return [{ ...each, variant: '(all)', ...unknown }, ...variants];
+  });
+  const uniqueUsers = { label: 'People', right: true, people: true } as const;
+  return { columns: { ...variantColumns, ...countColumns, uniqueUsers }, items };
 }
 
 /** Formats one row for each bucket of each variant, in order of time. */
@@ -55,6 +89,7 @@ function usageByTime(report: Item): Sheet {
 const measurements: Report = {
   name: 'measurements',
   summary: 'Report the values of metrics',
+  examples: ['measurements --env Production --metric revenue --from 30d'],
   of: 'one environment',
   fields: [option('metric NAME', 'Only this metric'), step],
   tables: (report, given) => [given.has('step') ? valuesByTime(report) : values(report)],
@@ -85,7 +120,7 @@ function valuesByTime(report: Item): Sheet {
 
 /** Returns the metric column. Adds the feature and variant columns if at least one metric has a feature. */
 function selectIdentityColumns(items: readonly Item[]): AnyColumns {
-  const metric = { label: 'Metric', cut: true } as const;
+  const metric = { label: 'Metric', cut: 'last' } as const;
   return { metric, ...(items.some((item) => item['feature'] !== undefined) && variantColumns) };
 }
 

@@ -2,11 +2,13 @@ import type { AnyColumns } from '../contract/resources/column.ts';
 import type { Action, Change, Creation, Resource, Secret } from '../contract/resources/resource.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import { type Api, connect, type Item } from './api.ts';
+import { resolveApplication } from './application.ts';
 import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
+import { followDelivery } from './delivery.ts';
 import { Failure } from './failure.ts';
 import { buildQuery, Reader } from './fields.ts';
-import { checkOnlyOne, find, missing, ownerPath } from './find.ts';
+import { checkOnlyOne, find, missing, teamPath } from './find.ts';
 import { UsageError } from './options.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { confirm } from './prompt.ts';
@@ -27,8 +29,14 @@ export async function runResource(
   if (verb === 'delete') checkCanAsk(resource, word, given, context);
   if (verb === 'update') checkChanges(resource, given);
   const api = connect(context, given);
-  const path = [...(await ownerPath(resource.within, given, api)), resource.collection];
-  await verbs[verb]({ resource, given, context, api, reader: new Reader(context, api), path, action });
+  const application = resource.within === 'app' ? await resolveApplication(context, api, given) : undefined;
+  const owner =
+    application === undefined
+      ? await (resource.within === 'team' ? teamPath(given, api) : [])
+      : ['applications', String(application['id'])];
+  const path = [...owner, resource.collection];
+  const reader = new Reader(context, api, application);
+  await verbs[verb]({ resource, given, context, api, reader, path, application, action });
   return 0;
 }
 
@@ -55,6 +63,8 @@ interface Call {
   readonly reader: Reader;
   /** The API path of the resource's list. */
   readonly path: readonly string[];
+  /** The application of a resource within an application. */
+  readonly application: Item | undefined;
   /** The action of the verb `act`. */
   readonly action?: Action | undefined;
 }
@@ -135,23 +145,10 @@ async function act(call: Call): Promise<void> {
     if (columns !== undefined)
       return printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
     const made = readFields((await await api.call(method, below, body)) ?? { [call.resource.key]: id });
-    const shown = follow === undefined ? made : await followed(call, [...target, ...follow, String(made['id'])]);
+    const shown =
+      follow === undefined ? made : await followDelivery(context, api, [...target, ...follow, String(made['id'])]);
     printWithSecret(context, given, shown, secret);
   });
-}
-
-/** Time limit for the first delivery attempt, ms. It is longer than the server waits for a receiver. */
-const followMs = 20_000;
-const followEveryMs = 200;
-
-/** Polls an item until the server has attempted its delivery, or until the time limit. */
-async function followed({ context: { clock, sleep }, api }: Call, path: readonly string[]): Promise<Item> {
-  const deadline = clock.monotonic() + followMs;
-  for (;;) {
-    const item = readFields(await api.call('GET', path));
-    if (item['attempts'] !== 0 || clock.monotonic() >= deadline) return item;
-    await sleep(followEveryMs);
-  }
 }
 
 function printWithSecret(context: Context, given: Arguments, made: Item, secret?: Secret): void {
@@ -181,11 +178,12 @@ function printItem(context: Context, given: Arguments, fields: Item): void {
 }
 
 async function remove(call: Call): Promise<void> {
-  const { resource, given, context, api } = call;
+  const { resource, given, context, api, application } = call;
   const { one, key, remove: { word = 'delete', loses } = {} } = resource;
   const { person, err } = context;
   const { id, called } = await locate(call);
-  const what = printable(`the ${one} ${called} at ${api.url}`);
+  const of = application === undefined ? '' : ` of ${show(application['name'])}`;
+  const what = printable(`the ${one} ${called}${of} at ${api.url}`);
   const question = [`${capital(word)} ${what}?`, loses && `${loses}.`].filter(Boolean).join(' ');
   if (person !== undefined && !given.has('yes')) await confirm(person, question, `Nothing was ${word}d`);
   await explained(call, id, (target) => api.call('DELETE', target));

@@ -16,13 +16,15 @@ export interface VerbCommand {
 }
 
 export function createCommands(resource: Resource): readonly VerbCommand[] {
-  const { name, one, many, create, update, remove, within, actions = [] } = resource;
+  const { name, one, many, create, update, remove, within, actions = [], sample = '', examples = {} } = resource;
   const isLog = create === undefined;
   const where = [...(within ? [{ app: appOption, team: teamOption }[within]] : []), urlOption];
   const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: describeHandles(resource) };
-  const make = (verb: Verb, word: string, summary: string, more: Omit<Syntax, 'name' | 'summary'>) => {
+  const make = (verb: Verb, word: string, summary: string, more: Omit<Syntax, 'name' | 'summary' | 'examples'>) => {
     const options = [...more.options, ...where, jsonOption];
-    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, options } };
+    const words = examples[word] ?? (more.operand === undefined ? '' : sample);
+    const example = [name, word, words].filter((each) => each !== '').join(' ');
+    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, options, examples: [example] } };
   };
   const made = create?.word ?? 'create';
   const removed = remove?.word ?? 'delete';

@@ -31,6 +31,8 @@ const sessionSchema = Type.Object({
   /** Expiry of the access token, Unix ms. */
   expiresAt: Type.Number(),
   refreshToken: Type.Optional(Type.String()),
+  /** Id of the default application, which `flagmeter use` sets. */
+  application: Type.Optional(Type.String()),
 });
 
 const storedSchema = Type.Object({
@@ -67,9 +69,13 @@ export function openTokenStore(context: Context): TokenStore {
   };
 }
 
+/** Replaces or removes the session at a server. The next session keeps the default application of the previous one. */
 export function withSession(stored: StoredContent, url: string, session: StoredSession | undefined): StoredContent {
   const others = Object.entries(stored.servers).filter(([known]) => known !== url);
-  return { ...stored, servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]) };
+  if (session === undefined) return { ...stored, servers: Object.fromEntries(others) };
+  const application = session.application ?? stored.servers[url]?.application;
+  const next = { ...session, ...(application !== undefined && { application }) };
+  return { ...stored, servers: Object.fromEntries([...others, [url, next]]) };
 }
 
 /** Returns the configuration folder. A relative path is ignored, as the specification requires. */

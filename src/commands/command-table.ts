@@ -7,6 +7,7 @@ const completionCommand: Syntax = {
   summary: 'Print a completion script for a shell',
   operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
   options: [],
+  examples: ['completion bash'],
 };
 
 const others: Readonly<Record<OtherName, Entry<Syntax>>> = {
@@ -19,12 +20,13 @@ const others: Readonly<Record<OtherName, Entry<Syntax>>> = {
   fish                        flagmeter completion fish > ~/.config/fish/completions/flagmeter.fish
 `,
   },
-  version: createEntry({ name: 'version', summary: 'Print the version', options: [] }),
+  version: createEntry({ name: 'version', summary: 'Print the version', options: [], examples: ['version'] }),
   help: createEntry({
     name: 'help',
     summary: 'Print this text, or the help of a command',
     operand: { name: 'COMMAND', optional: true, values: commandNames, description: 'Command' },
     options: [],
+    examples: ['help apps'],
   }),
 };
 

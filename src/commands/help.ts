@@ -43,7 +43,19 @@ export function helpText(name?: CommandName): string {
 
 function formatHelp(commands: readonly Syntax[], summary = commands[0]?.summary, notes = ''): string {
   const options = optionsText(commands);
-  return `${commands.map(usageText).join('')}\n${summary}.\n${notes}${options && `\n${options}`}`;
+  const text = `${commands.map(usageText).join('')}\n${summary}.\n${notes}${options && `\n${options}`}`;
+  return `${text}\n${examplesText(commands)}`;
+}
+
+function examplesText(commands: readonly Syntax[]): string {
+  const examples = commands.flatMap((each) => each.examples);
+  return `${examples.length === 1 ? 'Example' : 'Examples'}\n${examples.map(exampleText).join('')}`;
+}
+
+/** Formats an example. Continues on the next line where it is too long, but not within quotes. */
+function exampleText(example: string): string {
+  const words = `flagmeter ${example}`.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
+  return `  ${filled(words, width - indent.length - 2).join(` \\\n${indent}`)}\n`;
 }
 
 function overview(): string {
@@ -51,7 +63,9 @@ function overview(): string {
     const lines = names.map((name) => `  ${name.padEnd(14)}${commandTable[name].summary}\n`);
     return `${title}\n${lines.join('')}`;
   });
-  return `flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags
+  return `Start here: flagmeter demo
+
+flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags
 
 Usage: flagmeter COMMAND [ARGUMENT] [--option VALUE …]
 
@@ -62,7 +76,7 @@ ${parts.join('\n')}
 Exit codes
   0   done
   1   failed: see the message on standard error
-  2   wrong command, argument or setting
+  2   wrong command, argument or setting, or a value that the server does not accept (400)
   3   not signed in, or the server does not accept the token (401)
   4   not allowed (403)
   5   not found (404)
@@ -85,13 +99,18 @@ Options override environment variables, which override keys in the --config file
 Sizes may end in KiB, MiB or GiB. When ready, the server prints one line to standard output:
 flagmeter ready http=HOST:PORT grpc=HOST:PORT
 
-${parts.join('\n')}`;
+${parts.join('\n')}
+${examplesText(commandTable.serve.commands)}`;
 }
 
 function entry({ option, variable, schema }: Setting): string {
   const value = formatDefault(schema);
   const more = [formatRange(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
-  return entryText(`--${option} ${schema.value}`.trimEnd(), { description: schema.description, more: more.join(', ') });
+  return entryText(`--${option} ${schema.value}`.trimEnd(), {
+    description: schema.description,
+    more: more.join(', '),
+    values: schema.enum,
+  });
 }
 
 /** Returns the range of a setting; `undefined` for text. */
@@ -138,11 +157,17 @@ function optionsText(commands: readonly Syntax[]): string {
   return [...new Set([...operands, ...options.filter((text) => !isShared(text)), ...shared])].join('');
 }
 
-function entryText(
-  head: string,
-  { description, more }: { readonly description: string; readonly more?: string },
-): string {
-  const texts = more === undefined ? [description] : [description, more];
+interface EntryContent {
+  readonly description: string;
+  readonly more?: string;
+  readonly values?: readonly string[] | undefined;
+}
+
+/** Formats an option or operand. Its allowed values follow unless the other texts already contain each of them. */
+function entryText(head: string, { description, more = '', values = [] }: EntryContent): string {
+  const others = [head, description, more].join(' ');
+  const list = values.every((each) => others.includes(each)) ? '' : `one of ${values.join(', ')}`;
+  const texts = [description, list, more].filter((text) => text !== '');
   const lines = texts.flatMap((text) => filled(text.split(' '), width - descriptionColumn));
   const first = `  ${head}`.padEnd(descriptionColumn - 1);
   return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;

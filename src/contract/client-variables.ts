@@ -2,6 +2,8 @@
 export const clientVariables = {
   /** URL of the server. */
   url: 'FLAGMETER_URL',
+  /** Default of `--app`. */
+  app: 'FLAGMETER_APP',
   /** An access token, used instead of a sign-in. */
   token: 'FLAGMETER_TOKEN',
   /** An API key, used instead of a sign-in. */

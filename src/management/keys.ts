@@ -4,6 +4,7 @@ import {
   adoptKey,
   createKey,
   deleteKey,
+  keyExists,
   type NewKey,
   rotatedBefore,
   rotateKey,
@@ -54,7 +55,7 @@ export const keys: Group = {
       summary: 'Create a key',
       body: NewApplicationKey,
       responses: { 201: made(ApplicationKeyShownOnce, 'The key, which is accepted from now on.') },
-      refuses: { invalid_name: nameRule('a key'), plan_limit: describeTierLimit('free', 'keys') },
+      refuses: { invalid_name: nameRule('a key'), plan_limit: describeTierLimit('free', 'keys'), conflict: keyExists },
       async handle({ directory, application, body }) {
         const made = await createKey(directory, application.id, body);
         return created(['applications', application.id, 'keys', made.key.id], showNew(made));

@@ -131,14 +131,14 @@ describe('the command line', () => {
     expect(key.stderr).toBe('Key: shown only once; keep it in a safe place\n');
     const listed = await run(home, 'apps', 'list');
     expect(listed.stdout).toMatch(
-      /^ID +NAME +ENVIRONMENTS +CREATED +TEAM\napp_\w+ +Shop +Production +\S+ \S+ UTC +team_\w+\n$/,
+      /^NAME +ENVIRONMENTS +CREATED +TEAM +ID\nShop +Production +\S+ \S+ UTC +team_\w+ +app_\w+\n$/,
     );
     expect(await run(home, 'usage', '--app', 'Shop')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Shop, Production, .* UTC\n$/),
       stderr: 'No usage in this period\n',
     });
-    expect(await run(home, 'usage', '--app', id, '--environment', 'production')).toEqual({
+    expect(await run(home, 'usage', '--app', id, '--env', 'production')).toEqual({
       code: 5,
       stdout: '',
       stderr: 'There is no environment production; case matters, and there is Production\n',
@@ -218,9 +218,9 @@ describe('the command line on a terminal', () => {
 
   test('the command line prints bold titles on a terminal, unless NO_COLOR is set', async () => {
     const home = await signedIn();
-    expect(await onTerminal(home, 'teams list', [])).toMatch(/^\u001b\[1mID .*\u001b\[0m\nteam_/);
+    expect(await onTerminal(home, 'teams list', [])).toMatch(/^\u001b\[1mNAME .* ID\u001b\[0m\nDefault .* team_/);
     const plain = { ...home, env: { ...home.env, NO_COLOR: '1' } };
-    expect(await onTerminal(plain, 'teams list', [])).toMatch(/^ID .*\nteam_/);
+    expect(await onTerminal(plain, 'teams list', [])).toMatch(/^NAME .* ID\nDefault .* team_/);
   });
 
   test('the command line asks for confirmation before it deletes something', async () => {

@@ -58,7 +58,7 @@ test('an import is counted once, although the server is killed before or after i
       await restarting;
     },
   };
-  const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv'];
+  const target = ['--app', shop.application, '--env', 'Production', '--format', 'csv'];
   expect(await runImport.run([path, ...target], context)).toBe(0);
   expect(requests).toBeGreaterThan(15);
   const checks = await readChecks(http, shop);

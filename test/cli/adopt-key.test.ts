@@ -12,7 +12,7 @@ async function run(command: string, input: string) {
   return { code, ...context.output };
 }
 
-const usual = () => `--app ${admin.application} --environment Production --type Backend`;
+const usual = () => `--app ${admin.application} --env Production --type Backend`;
 
 describe('keys adopt', () => {
   it('keys adopt reads the token from the first line of standard input, and does not print it', async () => {

@@ -71,7 +71,7 @@ describe('the client of the management API', () => {
   });
 
   it.each([
-    [400, 1],
+    [400, 2],
     [403, 4],
     [404, 5],
     [409, 6],

@@ -5,6 +5,7 @@ import { UsageError } from '../../src/cli/options.ts';
 const simple: Syntax = {
   name: 'apps list',
   summary: '',
+  examples: [],
   options: [
     { name: 'url', value: 'URL', description: '' },
     { name: 'json', description: '' },
@@ -14,6 +15,7 @@ const simple: Syntax = {
 const rich: Syntax = {
   name: 'users create',
   summary: '',
+  examples: [],
   operand: { name: 'TYPE', description: '', values: ['Frontend', 'Backend', '-odd'] },
   options: [
     { name: 'name', value: 'NAME', required: true, description: '' },

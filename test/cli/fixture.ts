@@ -59,7 +59,7 @@ export function testContext(options: ContextOptions = {}): TestContext {
       await new Promise((resolve) => setImmediate(resolve));
     },
     person: options.answers === undefined ? undefined : { ask, askSecret: ask },
-    bold: false,
+    styled: false,
     width: undefined,
     drained: async () => {},
     openBrowser: (url) => {

@@ -31,15 +31,15 @@ async function leak() {
 
 describe('health', () => {
   it('health exits with code 0 if nothing is urgent', async () => {
-    const { out, failure } = await run('--app Here --environment Production');
-    expect(out).toMatch(/^SEVERITY +FINDING +ENVIRONMENT +SUBJECTS\ninfo +set up +Production +Production\n$/);
+    const { out, failure } = await run('--app Here --env Production');
+    expect(out).toMatch(/^SEVERITY +FINDING +SUBJECTS +ENVIRONMENT\ninfo +set up +Production +Production\n$/);
     expect(failure).toBeUndefined();
   });
 
   it('health lists the most urgent findings first, and exits with code 8', async () => {
     await leak();
     const { out, failure } = await run('--app Here');
-    expect(out).toMatch(/\nurgent +key leaked +- +Billing\ninfo +/);
+    expect(out).toMatch(/\nurgent +key leaked +Billing +-\ninfo +/);
     expect(failure).toEqual({ message: 'There is 1 urgent finding', exitCode: 8 });
   });
 
@@ -52,9 +52,9 @@ describe('health', () => {
     expect(found.items[0]?.kind).toBe('key_leaked');
   });
 
-  it('health refuses an unknown environment, and an environment without an application', async () => {
-    expect((await run('--app Here --environment Nowhere')).failure).toMatchObject({ exitCode: 5 });
-    const { failure } = await run('--environment Production');
-    expect(failure?.message).toBe('Cannot use --environment without --app');
+  it('health refuses an unknown environment, and an environment of several applications', async () => {
+    expect((await run('--app Here --env Nowhere')).failure).toMatchObject({ exitCode: 5 });
+    const { failure } = await run('--env Production');
+    expect(failure?.message).toMatch(/^Cannot choose an application without --app: /);
   });
 });

@@ -72,7 +72,6 @@ describe('people forget', () => {
   it.each([
     ['forget user-9 --app Shop', /without --yes/],
     ['forget --app Shop --yes', /without IDENTITY/],
-    ['forget user-9 --yes', /without --app/],
     ['forgot', /forget/],
   ])('people refuses the arguments %j', async (command, why) => {
     await expect(run(command)).rejects.toThrow(why);

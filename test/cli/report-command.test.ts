@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../src/cli/context.ts';
 import { UsageError } from '../../src/cli/options.ts';
 import { whoami } from '../../src/cli/sign-in/commands.ts';
 import { createKey } from '../support/binary.ts';
@@ -24,15 +25,15 @@ async function send(packet: object, headers: Record<string, string> = { origin: 
   return response.status;
 }
 
-async function run(command: string): Promise<{ out: string; err: string }> {
+async function run(command: string, others: Partial<Context> = {}): Promise<{ out: string; err: string }> {
   const words = command.replace('Here', admin.application).split(' ');
   const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
   const context = testContext({ clock: running.clock, env });
-  expect(await runCommand(words, context)).toBe(0);
+  expect(await runCommand(words, { ...context, ...others })).toBe(0);
   return context.output;
 }
 
-const here = '--app Here --environment Production';
+const here = '--app Here --env Production';
 
 describe('usage --format', () => {
   it.each([
@@ -59,7 +60,7 @@ describe('usage --format', () => {
       fetch: async (url: string, init: RequestInit) =>
         url.includes('format=') ? new Response(broken) : fetch(url, init),
     };
-    const argv = ['--app', admin.application, '--environment', 'Production', '--format', 'csv'];
+    const argv = ['--app', admin.application, '--env', 'Production', '--format', 'csv'];
     await expect(runCommand(['usage', ...argv], cut)).rejects.toThrow(/rows are missing/);
   });
 });
@@ -76,7 +77,11 @@ describe('usage --range', () => {
     const words = command.replace('Here', admin.application).split(' ');
     const recording = { ...testContext({ clock, env }), fetch: record };
     expect(await runCommand(words, recording)).toBe(0);
-    const { environment: _, step: __, ...rest } = Object.fromEntries(asked.at(-1)!.searchParams);
+    const {
+      environment: _,
+      step: __,
+      ...rest
+    } = Object.fromEntries(asked.findLast(({ pathname }) => pathname.endsWith('/usage'))!.searchParams);
     return rest;
   }
 
@@ -105,11 +110,36 @@ describe('usage', () => {
     expect(about).toMatch(/^Shop, Production, \S+ \S+ UTC to \S+ \S+ UTC$/);
     expect(empty).toBe('');
     expect(lines).toEqual([
-      'FEATURE   VARIANT  CHECKS  USED  VIEWED  USERS',
-      expect.stringMatching(/^checkout {2}\(all\) {8}13 {5}2 {7}1 {6}\d$/),
+      'FEATURE   VARIANT  CHECKS  USED  VIEWED  PEOPLE',
+      expect.stringMatching(/^checkout {2}\(all\) {8}13 {5}2 {7}1 {7}-$/),
       ...[expect.stringMatching(/^checkout {2}o/), expect.stringMatching(/^checkout {2}o/), ''],
     ]);
-    expect(out).toMatch(/^checkout +off +10 +0 +0 +0$/m);
+    expect(out).toMatch(/^checkout +off +10 +0 +0 +-$/m);
+  });
+
+  it('usage prints the people of the environment with their days, and of each feature', async () => {
+    await api('PATCH', `/applications/${admin.application}`, 200, { acceptClientIdentities: true });
+    expect(await send({ u: 'user-1', f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
+    const { out } = await run(`usage ${here}`);
+    expect(out).toMatch(/\nPeople in the environment: 1 \(1 – 2 Jan\)\n/);
+    expect(out).toMatch(/^checkout +\(all\) +3 +2 +1 +1$/m);
+  });
+
+  it('usage prints dashes for uses and views that no sender reports', async () => {
+    const path = `/applications/${admin.application}/keys/adopt`;
+    const token = `default:production.${'a1b2c3d4'.repeat(5)}`;
+    await api('POST', path, 201, { token, type: 'Backend', environment: 'Production' });
+    const start = new Date(running.clock.now() - 60_000).toISOString();
+    const toggles = { checkout: { yes: 3, no: 1, variants: {} } };
+    const { status } = await fetch(`${running.url}/api/client/metrics`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: JSON.stringify({ appName: 'shop', bucket: { start, stop: start, toggles } }),
+    });
+    expect(status).toBe(202);
+    running.clock.advance(2000);
+    const { out } = await untilShown(() => run(`usage ${here}`), /checkout/);
+    expect(out).toMatch(/^checkout +\(all\) +4 +- +- +-$/m);
   });
 
   it('usage --step prints a line for each bucket', async () => {
@@ -126,6 +156,12 @@ describe('usage', () => {
     expect(JSON.parse(out)).toEqual(await api('GET', path, 200));
   });
 
+  it('usage --step prints absolute times on a terminal', async () => {
+    await send({ f: { checkout: { on: [3, 2, 1] } } });
+    const { out } = await run(`usage ${here} --step hour`, { width: 80 });
+    expect(out).toMatch(/^\d{4}-\d\d-\d\d \d\d:00:00 UTC +checkout +on +3 +2 +1$/m);
+  });
+
   it('usage uses the only environment of an application, and reports that there was no usage', async () => {
     for (const name of ['Staging', 'Development'])
       await api('DELETE', `/applications/${admin.application}/environments/${name}`, 204);
@@ -135,9 +171,9 @@ describe('usage', () => {
   });
 
   it.each([
-    ['usage --app Here', 2, 'Cannot use usage without --environment: there is Production, Staging, Development'],
+    ['usage --app Here', 2, 'Cannot choose an environment without --env: Shop has Production, Staging, Development'],
     [
-      'usage --app Here --environment PRODUCTION',
+      'usage --app Here --env PRODUCTION',
       5,
       'There is no environment PRODUCTION; case matters, and there is Production',
     ],
@@ -145,11 +181,11 @@ describe('usage', () => {
     [`usage ${here} --step week`, 2, 'Cannot use --step week: must be minute, hour or day'],
     [`usage ${here} --feature checkuot`, 5, 'There is no feature checkuot'],
     [`measurements ${here} --metric revenu`, 5, 'There is no metric revenu'],
-    [`usage ${here} --from 1h --to 2h`, 1, 'from must be before to (invalid_query)'],
+    [`usage ${here} --from 1h --to 2h`, 2, 'from must be before to (invalid_query)'],
   ])('refuses the command %s with exit code %i', async (command, exitCode, message) => {
     const error = await run(command).catch((failure: unknown) => failure as Error);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
-    if (exitCode === 2) expect(error).toBeInstanceOf(UsageError);
+    if (error instanceof UsageError) expect(exitCode).toBe(2);
     else expect(error).toMatchObject({ exitCode });
   });
 });
@@ -177,7 +213,7 @@ it('ingest prints refusals with reasons and senders', async () => {
   );
   expect(out).toMatch(/^origin_missing +403 +1 +Production +telemetry /m);
   expect(out).toMatch(/\n\nSENDER +INSTANCE +TRANSPORT +ACCEPTED +REFUSED +NOTED +LAST\ntest +- +http +1 +2 +0 /);
-  expect((await run('ingest --app Here --environment Staging')).err).toBe('No packets or reports in this period\n');
+  expect((await run('ingest --app Here --env Staging')).err).toBe('No packets or reports in this period\n');
 });
 
 /** Repeats a command until its output matches. */

@@ -53,7 +53,7 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
     expect(listed.out).toMatch(new RegExp(`\\b${called(name)}\\b`));
     const deleted = await run(`${resource} delete ${called(name)}${within()} --yes`);
     expect([deleted.out, deleted.questions]).toEqual(['', []]);
-    expect(deleted.err).toMatch(new RegExp(`^Deleted the [\\w ]+ ${called(name)}( \\(\\w+\\))? at http://`));
+    expect(deleted.err).toMatch(new RegExp(`^Deleted the [\\w ]+ ${called(name)}( \\(\\w+\\))?( of Shop)? at http://`));
     const after = await run(`${resource} list${within()} --json`);
     expect(after.out).not.toContain(called(name));
   });
@@ -250,7 +250,6 @@ describe('failures of commands', () => {
     ['apps lst', 'Unknown command apps lst; the nearest known one is apps list'],
     ['apps constructor', 'Unknown command apps constructor: use one of list, show, create, update, delete'],
     ['apps create', 'Cannot use apps create without NAME'],
-    ['keys list', 'Cannot use keys list without --app'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],
   ])('%s is a usage error', async (command, message) => {
     await expect(run(command)).rejects.toThrow(new UsageError(message));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { formatLabel, makeTable, recordText, show } from '../../src/cli/show.ts';
 
-function tableText(titles: readonly string[], rows: readonly string[][], bold: boolean): string {
+function tableText(titles: readonly string[], rows: readonly string[][], styled: boolean): string {
   const headings = titles.map((title) => ({ title }));
-  return makeTable(headings, rows, { bold, width: undefined }).text;
+  return makeTable(headings, rows, { styled, width: undefined }).text;
 }
 
 describe('makeTable', () => {
@@ -44,7 +44,7 @@ describe('makeTable', () => {
 describe('a table on a terminal', () => {
   const headings = [
     { title: 'ID' },
-    { title: 'NAME', cut: true },
+    { title: 'NAME', cut: 'last' },
     { title: 'COUNT', right: true },
     { title: 'TEXT', cut: true },
     { title: 'LAST' },
@@ -57,21 +57,39 @@ describe('a table on a terminal', () => {
     text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
 
   it.each([20, 40, 60, 70, 80, 100, 120])('a table fits a terminal of %i columns', (width) => {
-    const { text } = makeTable(headings, rows, { bold: false, width });
+    const { text } = makeTable(headings, rows, { styled: false, width });
     expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(width);
   });
 
   it('a table first truncates the widest texts, and drops its last columns if that is not enough', () => {
-    const at = (width: number) => makeTable(headings, rows, { bold: false, width });
+    const at = (width: number) => makeTable(headings, rows, { styled: false, width });
     expect(at(200).text).toContain('a name that is rather long');
-    expect(at(80)).toMatchObject({ leftOut: [], text: expect.stringContaining(' a name that is … ') });
+    expect(at(80)).toMatchObject({ leftOut: ['LAST'], text: expect.stringContaining(' a name that is rather long ') });
     expect(at(80).text).toContain('app_1234567890');
-    expect(at(40).leftOut).toEqual(['TEXT', 'LAST']);
+    expect(at(50).leftOut).toEqual(['TEXT', 'LAST']);
+    expect(at(50).text).toContain(' a name that is rather long ');
     expect(at(5).leftOut).toEqual(['NAME', 'COUNT', 'TEXT', 'LAST']);
   });
 
+  it('a table first omits columns without values and ids, so that other texts are complete', () => {
+    const columns = [
+      { title: 'NAME', cut: true },
+      { title: 'EXPIRES' },
+      { title: 'TEXT', cut: true },
+      { title: 'ID', id: true },
+    ] as const;
+    const items = [['a name of a key', '-', 'a text that is complete', 'key_1234567890']];
+    const at = (width: number) => makeTable(columns, items, { styled: false, width });
+    expect(at(80).text).toMatch(/^NAME +EXPIRES +TEXT +ID\n/);
+    expect(at(60)).toMatchObject({ leftOut: [], text: expect.stringMatching(/^NAME +TEXT +ID\n/) });
+    expect(at(45)).toEqual({
+      leftOut: ['ID'],
+      text: 'NAME             TEXT\na name of a key  a text that is complete\n',
+    });
+  });
+
   it('a table aligns numbers to the right', () => {
-    expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { bold: false, width: 80 }).text).toBe(
+    expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { styled: false, width: 80 }).text).toBe(
       'COUNT\n    7\n12345\n',
     );
   });
@@ -91,7 +109,15 @@ describe('show', () => {
     [['a', 'b'], 'a, b'],
     [[{ name: 'Production', createdAt: 'x' }, { name: 'Staging' }], 'Production, Staging'],
     [[{ code: 'leaked', message: 'x' }], 'leaked'],
-    [{ other: 1 }, '{"other":1}'],
+    [{ otherName: 1, unknown: null }, 'other name 1'],
+    [{ unknown: null }, '-'],
+    [
+      [
+        { a: 1, b: 2 },
+        { a: 3, b: 4 },
+      ],
+      'a 1, b 2; a 3, b 4',
+    ],
   ])('show formats the value %j as %s', (value, text) => {
     expect(show(value)).toBe(text);
   });

@@ -24,7 +24,10 @@ test.each([
       return Response.json({});
     },
   };
-  const given = readGiven({ name: 'x', summary: '', options: [urlOption] }, ['--url', 'http://127.0.0.1:1']);
+  const given = readGiven({ name: 'x', summary: '', examples: [], options: [urlOption] }, [
+    '--url',
+    'http://127.0.0.1:1',
+  ]);
   await connect(context, given).read(['applications'], {});
   const [{ traceparent: parent, tracestate: state } = {}] = sent;
   expect(JSON.parse(JSON.stringify({ traceparent: parent, tracestate: state }))).toEqual(expected);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secondWords, type Terminal } from '../../src/cli/command.ts';
+import { readGiven, secondWords, type Terminal } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/cli/options.ts';
 import { commandNames as commands } from '../../src/commands/command-files.ts';
 import { commandTable } from '../../src/commands/command-table.ts';
@@ -61,6 +61,30 @@ describe('the help text', () => {
 
   it.each([undefined, ...commands])('the lines of help %s have at most 100 columns', (command) => {
     for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
+  });
+
+  it('the help text starts with the command that needs no set-up', () => {
+    expect(run().out).toMatch(/^Start here: flagmeter demo\n/);
+  });
+
+  const all = commands.flatMap((name) => commandTable[name].commands);
+
+  it.each(all)('the examples of the command $name can be run', (command) => {
+    expect(command.examples).not.toEqual([]);
+    for (const example of command.examples) {
+      const [line = ''] = example.split(' < ');
+      const words = line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)?.map((word) => word.replaceAll(/['"]/g, '')) ?? [];
+      const name = command.name.split(' ');
+      expect(words.slice(0, name.length)).toEqual(name);
+      expect(() => readGiven(command, words.slice(name.length)), example).not.toThrow();
+    }
+  });
+
+  it.each(all)('the help of the command $name lists the values of every enumeration', ({ name, operand, options }) => {
+    const [first = '', word] = name.split(' ');
+    const text = run(first, ...(word === undefined ? [] : [word])).out.replaceAll(/\s+/g, ' ');
+    const values = [...options, ...(operand ? [operand] : [])].flatMap((each) => each.values ?? []);
+    for (const value of values) expect(text).toContain(value);
   });
 
   it('help refuses an unknown command', () => {

@@ -75,7 +75,7 @@ test('signing-keys rotate does not prepare a directory', async () => {
   expect(readdirSync(data)).toEqual([]);
 });
 
-const bothCommands = /keys rotate KEY --app APP replaces it; flagmeter signing-keys rotate rotates/;
+const bothCommands = /keys rotate KEY replaces it; flagmeter signing-keys rotate rotates/;
 
 test.each<[string[], string | RegExp]>([
   [[], 'Cannot use keys alone: use one of list, show, create, rotate, delete, adopt'],
@@ -85,7 +85,6 @@ test.each<[string[], string | RegExp]>([
   [['rotate', '--json'], bothCommands],
   [['rotate', '--data', 'somewhere'], bothCommands],
   [['rotate', '--engine', 'postgres://localhost/flagmeter', '--engine-key-file', 'key'], bothCommands],
-  [['rotate', 'Web'], 'without --app'],
 ])('keys refuses the arguments %j', async (argv, message) => {
   await expect(async () => run(argv, {}, 'keys')).rejects.toThrow(UsageError);
   await expect(async () => run(argv, {}, 'keys')).rejects.toThrow(message);

@@ -41,7 +41,7 @@ describe.runIf(canMount())('a full disk', () => {
         await pause(isRetry ? 100 : ms);
       },
     };
-    const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv', '--json'];
+    const target = ['--app', shop.application, '--env', 'Production', '--format', 'csv', '--json'];
     expect(await runImport.run([path, ...target], context)).toBe(0);
     expect(waits).toBeGreaterThan(0);
     const { imported, repeated } = JSON.parse(context.output.out);

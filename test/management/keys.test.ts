@@ -56,6 +56,32 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
   });
 });
 
+test('a key with the name of another key of the application is refused', async () => {
+  const { call, path } = await open();
+  await call('POST', path, { type: 'Frontend', name: 'Web' });
+  const second = await call('POST', path, { type: 'Mobile', name: 'Web' });
+  expect(second).toMatchObject({ status: 409, json: { code: 'conflict' } });
+  const token = { token: `default:production.${'a1b2'.repeat(8)}`, type: 'Backend', environment: 'Production' };
+  expect((await call('POST', `${path}/adopt`, { ...token, name: 'Web' })).status).toBe(409);
+  expect((await call('GET', path)).json.items).toHaveLength(1);
+});
+
+test('the default name of a key gets a number if the name is taken', async () => {
+  const { call, path } = await open();
+  const names = [];
+  for (let made = 0; made < 3; made += 1) names.push((await call('POST', path, { type: 'Backend' })).json.name);
+  expect(names).toEqual(['Backend', 'Backend 2', 'Backend 3']);
+});
+
+test('a rotated key and its successor have the same name, and both can be deleted', async () => {
+  const { call, path } = await open();
+  const { id } = (await call('POST', path, { type: 'Mobile', name: 'App' })).json;
+  const successor = (await call('POST', `${path}/${id}/rotate`)).json;
+  expect(successor.name).toBe('App');
+  for (const each of [id, successor.id]) expect((await call('DELETE', `${path}/${each}`)).status).toBe(204);
+  expect((await call('POST', path, { type: 'Mobile', name: 'App' })).status).toBe(201);
+});
+
 test('an application key is listed with the times of its last use and of its leak', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Backend' })).json;

@@ -51,7 +51,7 @@ async function importOn(
       await pause(Math.min(ms, 100));
     },
   };
-  const target = ['--app', shop.application, '--environment', environment, '--format', 'csv', '--json'];
+  const target = ['--app', shop.application, '--env', environment, '--format', 'csv', '--json'];
   expect(await runImport.run([path, ...target], context)).toBe(0);
   return JSON.parse(context.output.out);
 }

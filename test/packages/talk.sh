@@ -14,4 +14,4 @@ is_ready() {
 }
 # The field of a JSON that stands on one line.
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
-counted() { flagmeter usage --app Shop --environment Production --json | sed -n 's/.*"checks":\([0-9]*\).*/\1/p' | head -1; }
+counted() { flagmeter usage --app Shop --env Production --json | sed -n 's/.*"checks":\([0-9]*\).*/\1/p' | head -1; }

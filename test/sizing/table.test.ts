@@ -5,7 +5,7 @@ import { mostWidth, paragraph, tablesText } from '../../src/bench/table.ts';
 import { measured } from './measurements.ts';
 
 const base = { threads: 1, workers: 1, 'batch-packets': 4_096, 'commit-delay': 0 };
-const screen = { bold: false, width: undefined };
+const screen = { styled: false, width: undefined };
 const all = [
   measured({ combination: base, threads: [{ role: 'journal', cores: 0.4 }], packetsPerSecond: 123_456 }),
   measured({

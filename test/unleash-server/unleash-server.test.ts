@@ -118,7 +118,7 @@ async function importTables(environment: string, ...more: string[]): Promise<Rec
     expect(await runProgram('psql', [database, '-c', copy])).toMatchObject({ code: 0 });
   }
   const files = [join(folder, 'metrics.csv'), '--variants', join(folder, 'variants.csv')];
-  const target = ['--format', 'unleash', '--app', 'Shop', '--environment', environment, '--json', ...more];
+  const target = ['--format', 'unleash', '--app', 'Shop', '--env', environment, '--json', ...more];
   const env = { FLAGMETER_URL: `http://${service.http}`, FLAGMETER_TOKEN: access, HOME: folder };
   const { code, stdout, stderr } = await runBinary(['import', ...files, ...target], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -1,16 +1,16 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { option } from '../../contract/shapes/option.ts';
-import { type Api, connect, type Item } from '../api.ts';
+import { oneEnvOption, option } from '../../contract/shapes/option.ts';
+import { type Api, connect } from '../api.ts';
+import { resolveApplication } from '../application.ts';
 import { clientCommand } from '../client-command.ts';
 import type { Arguments } from '../command.ts';
 import { appOption, jsonOption, urlOption } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
-import { findApplication, missing } from '../find.ts';
+import { environmentIn } from '../find.ts';
 import { UsageError } from '../options.ts';
 import { printJson, printRecord } from '../print.ts';
 import { interruptible, Progress } from '../progress.ts';
-import { readItems } from '../report.ts';
 import { printable } from '../show.ts';
 import { divideSource, hashImport, parseBefore, type Selection } from './parts.ts';
 import { howToResume, type ImportCounts, sendParts } from './send-parts.ts';
@@ -20,12 +20,14 @@ import { type Survey, surveySource } from './survey.ts';
 export const runImport = clientCommand({
   name: 'import',
   summary: 'Import past data from a file: an export, or tables of Unleash',
+  examples: ['import usage.csv --format csv --app Shop --env Production --dry-run'],
   operand: { name: 'FILE', description: 'File with the counts' },
   options: [
     option('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
-    option('environment NAME', 'Environment that receives the counts', { required: true }),
-    option('from-environment NAME', 'Environment in the file; rows of other environments are omitted', {
+    oneEnvOption('Environment that receives the counts'),
+    option('from-env NAME', 'Environment in the file; rows of other environments are omitted', {
       more: 'default: the only environment in the file',
+      formerly: 'from-environment',
     }),
     option('before TIME', 'Time of the switch-over to flagmeter; later rows are omitted'),
     option('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
@@ -52,10 +54,10 @@ all other lines are imported.
  * @throws {Failure} if a file cannot be read, or the server refuses or is unavailable; `found` if there were bad lines
  */
 async function importFile(given: Arguments, context: Context): Promise<number> {
-  const wanted = { environment: given.value('from-environment'), before: parseBefore(given.value('before')) };
+  const wanted = { environment: given.value('from-env'), before: parseBefore(given.value('before')) };
   const api = connect(context, given);
-  const application = await findApplication(api, given.value('app') ?? '');
-  const environment = findEnvironment(application, given.value('environment') ?? '');
+  const application = await resolveApplication(context, api, given);
+  const environment = environmentIn(application, given.value('env') ?? '');
   const source = new Source(given.operand, given);
   const badLines = new BadLines(context, given.value('bad-lines'));
   try {
@@ -120,12 +122,6 @@ function rejectOnAbort(over: AbortSignal, message: () => string): Promise<never>
   });
 }
 
-function findEnvironment(application: Item, wanted: string): string {
-  const environments = readItems(application, 'environments');
-  if (environments.some((each) => each['name'] === wanted)) return wanted;
-  throw missing(environments, { one: 'environment', key: 'name' }, wanted);
-}
-
 function survey(context: Context, source: Source, badLines: BadLines, wanted: Selection): Survey {
   const progress = new Progress(context, context.clock, 'Reading');
   try {
@@ -149,10 +145,10 @@ function chooseSourceEnvironment({ environments }: Survey, wanted: string | unde
   const all = printable(names.map((name) => name || '(none)').join(', '));
   if (wanted !== undefined) {
     if (environments.has(wanted) || names.length === 0) return wanted;
-    throw new UsageError(`Cannot use --from-environment ${wanted}: the file has rows of ${all}`);
+    throw new UsageError(`Cannot use --from-env ${wanted}: the file has rows of ${all}`);
   }
   if (names.length <= 1) return names[0];
-  const advice = `use --from-environment with one of ${all}`;
+  const advice = `use --from-env with one of ${all}`;
   throw new UsageError(`Cannot import rows of several environments: ${advice}`);
 }
 

@@ -4,12 +4,12 @@ import { maxReferences, maxReferencesEach, maxScannedFeatures } from '../../cont
 import { option } from '../../contract/shapes/option.ts';
 import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
 import { type Api, connect, type Item } from '../api.ts';
+import { resolveApplication } from '../application.ts';
 import { clientCommand } from '../client-command.ts';
 import type { Arguments } from '../command.ts';
 import { appOption, jsonOption, urlOption } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
-import { findApplication } from '../find.ts';
 import { UsageError } from '../options.ts';
 import { printJson, printTable } from '../print.ts';
 import { printable } from '../show.ts';
@@ -22,6 +22,10 @@ import { type FileCounts, newCounts, readText, sourceFiles } from './source-file
 export const scanCode = clientCommand({
   name: 'features scan',
   summary: 'Compare the names in a source tree with the features that were seen',
+  examples: [
+    'features scan . --app Shop',
+    `features scan . --app Shop --upload --repository "$REPOSITORY" --revision "$SHA" --link 'https://github.com/{OWNER}/{REPO}/blob/{revision}/{path}#L{line}'`,
+  ],
   operand: { name: 'DIR', description: 'Directory with the code' },
   options: [
     option('call NAME', 'Function whose first argument is a feature name; repeatable', {
@@ -46,7 +50,7 @@ export const scanCode = clientCommand({
 async function runScan(given: Arguments, context: Context): Promise<number> {
   checkDirectory(given.operand);
   const api = connect(context, given);
-  const { id } = await findApplication(api, given.value('app') ?? '');
+  const { id } = await resolveApplication(context, api, given);
   const features = (await api.list(['applications', String(id), 'features'])).map(readFeature);
   const counts = newCounts();
   const calls = [...usualCalls, ...given.all('call')];
@@ -89,10 +93,10 @@ function readFeature({ name, declared, archived, lastSeenAt, verdict }: Item): K
 
 const columns = {
   kind: { label: 'Finding', of: ({ kind }: Item) => (kind === 'never_seen' ? 'never seen' : 'not in the code') },
-  name: { label: 'Name', cut: true },
+  name: { label: 'Name', cut: 'last' },
   where: { label: 'Where', cut: true },
   lastSeenAt: 'Last seen',
-  verdict: { label: 'Verdict', of: ({ verdict }: Item) => verdictWord(verdict) },
+  verdict: { label: 'Verdict', state: true, of: ({ verdict }: Item) => verdictWord(verdict) },
   nearest: { label: 'Nearest', cut: true },
 } as const;
 

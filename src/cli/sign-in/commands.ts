@@ -20,6 +20,7 @@ const notByDevice = { excludes: ['device'] };
 export const login = clientCommand({
   name: 'login',
   summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
+  examples: ['login --url https://flags.example.com', 'login --url https://flags.example.com --device'],
   options: [
     urlOption,
     option('auth-url URL', 'Address of the token host of the server, if different', {
@@ -122,6 +123,7 @@ async function nameAt(context: Context, url: string, { accessToken: token }: Sto
 export const logout = clientCommand({
   name: 'logout',
   summary: 'Sign out: delete the tokens, and invalidate them on the server',
+  examples: ['logout'],
   options: [urlOption],
   run: signOut,
 });
@@ -168,6 +170,7 @@ async function endSession(context: Context, url: string, session: StoredSession)
 export const whoami = clientCommand({
   name: 'whoami',
   summary: 'Show the server that commands use, and the user or API key that they act as',
+  examples: ['whoami'],
   options: [urlOption, jsonOption],
   run: showCaller,
 });

@@ -9,6 +9,7 @@ const sweepOption = (name: string, what: string) =>
 export const bench = command({
   name: 'bench',
   summary: 'Measure what this machine sustains, and recommend settings',
+  examples: ['bench --time 600', 'bench --threads 1,2,4 --workers 1,2'],
   options: [
     option('time SECONDS', 'Total time', { more: 'default: 240, or more if the stages need it' }),
     option('data DIR', 'New folder for temporary stores, on the disk to measure', {

@@ -69,6 +69,7 @@ export function passwordFile(name: string): Option {
 export const init = command({
   name: 'init',
   summary: 'Initialise a data directory; print the first administrator and API key once',
+  examples: ['init --admin-email ada@shop.example --data /var/lib/flagmeter'],
   options: [adminEmailOption, ...dataOptions, passwordFile('admin-password-file'), jsonOption],
   notes: 'An initialised data directory is left unchanged (exit code 1).\n',
   load: async () => (await import('../server/init.ts')).init,
@@ -77,6 +78,7 @@ export const init = command({
 export const admin = command({
   name: 'admin reset-password',
   summary: 'Reset the password of a user, and end all sessions of the user',
+  examples: ['admin reset-password --email ada@shop.example --data /var/lib/flagmeter'],
   options: [
     option('email EMAIL', 'E-mail address of the user', { required: true }),
     ...dataOptions,
@@ -95,6 +97,7 @@ user or as root; with PostgreSQL, on any machine.
 export const signingKeys = command({
   name: 'signing-keys rotate',
   summary: 'Rotate the key that signs tokens, in a data directory or in PostgreSQL',
+  examples: ['signing-keys rotate --data /var/lib/flagmeter'],
   options: [...dataOptions, ...ofPostgres, yesOption, jsonOption],
   notes: `
 Works on the data directory of this machine, also while the server runs. The server publishes the
@@ -107,6 +110,10 @@ they expire; its private part is deleted. For a key of an application, use keys 
 const makeBackup = command({
   name: 'backup',
   summary: 'Back up a data directory to a file or a bucket, also while a server uses it',
+  examples: [
+    'backup --to /mnt/backups/flagmeter.backup --data /var/lib/flagmeter',
+    'backup --to s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3',
+  ],
   options: [
     option('to FILE', 'Backup file, or s3://BUCKET/PREFIX; - is standard output', { file: true, required: true }),
     ...dataOptions,
@@ -120,6 +127,7 @@ const makeBackup = command({
 const listBackups = command({
   name: 'backup list',
   summary: 'List the backups in a directory or a bucket, the latest first',
+  examples: ['backup list s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3'],
   operand: { name: 'PLACE', optional: true, description: 'Directory, or s3://BUCKET/PREFIX' },
   options: [configOption, ...bucketOptions, jsonOption],
   load: async () => (await import('../server/backup-list.ts')).backupList,
@@ -133,10 +141,6 @@ Copies both stores as of one point in time, while a server can keep running. Run
 the server, on the same machine and in the same container. A previous file is replaced only once the
 new one is complete and on disk. In a bucket, the backup is named after its time.
 
-  flagmeter backup --to /backups/flagmeter.backup
-  flagmeter backup --to s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3
-  flagmeter backup list s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3
-
 backup list shows the files named flagmeter-TIME.backup. Without PLACE, it lists --backup-to of the
 settings. Nodes of several machines are not backed up: back up PostgreSQL instead.
 `,
@@ -145,6 +149,10 @@ settings. Nodes of several machines are not backed up: back up PostgreSQL instea
 export const restore = command({
   name: 'restore',
   summary: 'Restore a data directory from a backup',
+  examples: [
+    'restore --from /mnt/backups/flagmeter.backup --data /var/lib/flagmeter',
+    'restore --from s3://backups/shop --latest --data /var/lib/flagmeter',
+  ],
   options: [
     option('from FILE', 'Backup file, directory, or s3://BUCKET/PREFIX; - is standard input', {
       file: true,
@@ -159,9 +167,6 @@ export const restore = command({
   notes: `
 The whole backup is checked before the directory has data. A directory with data is refused. If the
 command is interrupted, the directory is unchanged.
-
-  flagmeter restore --from /backups/flagmeter.backup --data NEWDIR
-  flagmeter restore --from s3://backups/shop --latest --data NEWDIR
 `,
   load: async () => (await import('../server/backup.ts')).restore,
 });
@@ -169,6 +174,11 @@ command is interrupted, the directory is unchanged.
 export const verify = command({
   name: 'verify',
   summary: 'Check a data directory or a backup for damage',
+  examples: [
+    'verify /mnt/backups/flagmeter.backup',
+    'verify s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3',
+    'verify --data /var/lib/flagmeter',
+  ],
   operand: { name: 'FILE', optional: true, description: 'Backup, or a directory or s3://BUCKET/PREFIX with backups' },
   options: [...dataOptions, backupKeyOption, ...bucketOptions, jsonOption],
   notes: `
@@ -176,9 +186,6 @@ Checks every page, record and reference, and that counts of minutes, hours and d
 server first, or verify a backup. A backup is restored temporarily next to its file, which needs the
 same space again. A backup in a bucket is restored temporarily in TMPDIR. Of several backups, the
 latest is checked. Exit code 1: something is damaged. The output lists the damage and the remedy.
-
-  flagmeter verify --data /var/lib/flagmeter
-  flagmeter verify s3://backups/shop --backup-s3-credentials /etc/flagmeter/s3
 `,
   load: async () => (await import('../server/verify.ts')).verify,
 });
@@ -186,12 +193,11 @@ latest is checked. Exit code 1: something is damaged. The output lists the damag
 export const compact = command({
   name: 'compact',
   summary: 'Return unused space in the files of a data directory to the disk',
+  examples: ['compact --data /var/lib/flagmeter'],
   options: [...dataOptions, jsonOption],
   notes: `
 Copies each file without its free pages, checks the copy, and replaces the file by it. Stop the
 server first. The copies need the same space again. Prints the space that was freed.
-
-  flagmeter compact --data /var/lib/flagmeter
 `,
   load: async () => (await import('../server/compact.ts')).compact,
 });
@@ -199,6 +205,7 @@ server first. The copies need the same space again. Prints the space that was fr
 export const support = command({
   name: 'support',
   summary: 'Write a file that describes a server, without secrets, to send to people who help',
+  examples: ['support --data /var/lib/flagmeter --log /var/log/flagmeter.log'],
   options: [
     option('out FILE', 'New file; - is standard output', {
       file: true,
@@ -214,8 +221,6 @@ The file has the version, the machine, the settings, the sizes of the stores, th
 metrics and the latest lines of the log. It has no secrets: paths of files with secrets and the
 password of PostgreSQL are left out. So are lines of the log that do not have the form of the log.
 Prints a list of the contents. A part that cannot be read has the reason instead.
-
-  flagmeter support --data /var/lib/flagmeter --log /var/log/flagmeter.log
 `,
   load: async () => (await import('../server/support.ts')).support,
 });

@@ -8,6 +8,7 @@ const address = (name: string, what: string, usual: string) =>
 export const demo = command({
   name: 'demo',
   summary: 'Run a throwaway server with sample data and live traffic',
+  examples: ['demo', 'demo --listen 127.0.0.1:9000'],
   options: [
     address('listen', 'HTTP address', '127.0.0.1:8080'),
     address('grpc-listen', 'gRPC address', '127.0.0.1:8081'),

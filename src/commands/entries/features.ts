@@ -17,9 +17,6 @@ in quotes, and any name that is the first argument of a function such as isEnabl
 
 features scan --upload sends the places of known features to the server, which shows them with each
 feature. DIR must be a whole repository: features that it does not name count as missing from the
-code. CODEOWNERS names the owners. It needs the scope write. In CI:
-
-  flagmeter features scan . --app shop --upload --repository "$REPOSITORY" --revision "$SHA" \\
-    --link 'https://github.com/{OWNER}/{REPO}/blob/{revision}/{path}#L{line}'
+code. CODEOWNERS names the owners. It needs the scope write.
 ${tableNotes}`,
 };

@@ -10,9 +10,7 @@ export const keys: Entry = {
   summary: `${summary}; adopt tokens`,
   commands: [...commands.map((each) => (each.name === 'keys rotate' ? rotateNamed(each) : each)), adoptKey],
   notes: `
-keys adopt reads a token that services already send to Unleash. Only its hash is stored:
-
-  flagmeter keys adopt --app shop --environment Production --type Backend < token
+keys adopt reads a token that services already send to Unleash. Only its hash is stored.
 
 keys rotate prints a new key of the same type, name and environment. If the previous one has leaked,
 delete it too.
@@ -28,7 +26,7 @@ function rotateNamed(rotate: Command): Command {
       if ([...readArguments(argv, known, rotate.name)].some(({ name }) => name === undefined))
         return rotate.run(argv, terminal);
       throw new UsageError(
-        'Cannot use keys rotate without KEY, an application key: flagmeter keys rotate KEY --app APP replaces it; flagmeter signing-keys rotate rotates the key that signs tokens',
+        'Cannot use keys rotate without KEY, an application key: flagmeter keys rotate KEY replaces it; flagmeter signing-keys rotate rotates the key that signs tokens',
       );
     },
   };

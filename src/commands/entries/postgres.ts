@@ -12,6 +12,9 @@ const withoutKeyFileOption = option('without-key-file', 'Store signing keys and 
 const init = command({
   name: 'postgres init',
   summary: 'Initialise PostgreSQL for several nodes; print its first administrator and API key once',
+  examples: [
+    'postgres init --admin-email ada@shop.example --postgres-file postgres.url --postgres-key-file postgres.key',
+  ],
   options: [
     adminEmailOption,
     ...postgresOptions,
@@ -27,6 +30,7 @@ const init = command({
 const status = command({
   name: 'postgres status',
   summary: 'Show nodes, unshipped data and warnings',
+  examples: ['postgres status --postgres-file postgres.url'],
   options: [...postgresOptions, postgresKeyFileOption, jsonOption],
   load: async () => (await import('../server/postgres-status.ts')).postgresStatus,
 });
@@ -34,6 +38,7 @@ const status = command({
 const migrate = command({
   name: 'postgres migrate',
   summary: 'Migrate the tables to the layout of this program, while nodes run',
+  examples: ['postgres migrate --postgres-file postgres.url'],
   options: [...postgresOptions, jsonOption],
   load: async () => (await import('../server/postgres-setup.ts')).postgresMigrate,
 });
@@ -41,6 +46,7 @@ const migrate = command({
 const forgetNode = command({
   name: 'postgres forget-node',
   summary: 'Forget a permanently lost node; print the size of its unshipped data',
+  examples: ['postgres forget-node node-3 --postgres-file postgres.url'],
   operand: { name: 'NODE', description: 'Node name, or id of its data directory' },
   options: [
     ...postgresOptions,
@@ -54,6 +60,7 @@ const forgetNode = command({
 const adopt = command({
   name: 'postgres adopt',
   summary: 'Fill an empty PostgreSQL from the data directory of a single machine or a node',
+  examples: ['postgres adopt --data /var/lib/flagmeter --postgres-file postgres.url --postgres-key-file postgres.key'],
   options: [
     option('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
     option('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
@@ -71,6 +78,7 @@ const adopt = command({
 const key = command({
   name: 'postgres key',
   summary: 'Create a key file that encrypts the secrets in PostgreSQL',
+  examples: ['postgres key --out postgres.key'],
   options: [option('out FILE', 'New file', { file: true, required: true })],
   load: async () => (await import('../server/postgres-setup.ts')).postgresKey,
 });
@@ -79,6 +87,7 @@ const encrypt = command({
   name: 'postgres encrypt',
   formerly: 'postgres encrypt-keys',
   summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
+  examples: ['postgres encrypt-keys --postgres-file postgres.url --postgres-key-file postgres.key'],
   options: [...postgresOptions, postgresKeyFileOption, jsonOption],
   load: async () => (await import('../server/postgres-setup.ts')).postgresEncrypt,
 });

@@ -5,6 +5,10 @@ import { type Option, option } from '../../contract/shapes/option.ts';
 export const serve: Command = {
   name: 'serve',
   summary: 'Run the server; initialise an empty data directory first, as init does',
+  examples: [
+    'serve --listen 127.0.0.1:8080 --data /var/lib/flagmeter',
+    'serve --config /etc/flagmeter/config.json --check',
+  ],
   options: [
     ...settings.map(createOption),
     option('check', 'Check settings, files, the data directory and addresses, and exit without a change'),

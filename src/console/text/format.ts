@@ -1,22 +1,10 @@
 import { compactNumbers, peopleNumbers, shares } from '../../contract/numbers.ts';
+import { dayRanges, type Instant, ranges, relativeTimes, timeUnits } from '../../contract/time-formats.ts';
 
-/** A point in time: Unix ms, or RFC 3339 as in the API. */
-export type Instant = number | string | Date;
+export type { Instant };
 
 const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-const units = [
-  ['day', day],
-  ['hour', hour],
-  ['minute', minute],
-  ['second', second],
-] as const;
-
-/** Times up to this distance are shown as relative times, and other times as dates. */
-const relativeMs = 15 * day;
+const dayMs = 86_400_000;
 
 function createNumberFormats(locale: string | undefined) {
   const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
@@ -58,10 +46,11 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
   const clocks = dates({ timeStyle: 'short' });
   const seconds = dates({ timeStyle: 'medium' });
   const moment = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const;
-  const moments = ranges(dates(moment), dates({ ...moment, year: 'numeric' }));
+  const momentRange = ranges(dates(moment), dates({ ...moment, year: 'numeric' }));
+  const moments = (from: Instant, to: Instant, now: Instant = Date.now()) => momentRange(from, to, now);
+  const dayRange = dayRanges(locale);
   const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   const days = dates(day);
-  const dayRanges = ranges(days, dates({ ...day, year: 'numeric' }));
   // A browser can know the zone by an older name.
   const zone = timeZone ?? dates({}).resolvedOptions().timeZone;
   return {
@@ -79,10 +68,10 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
     /** A UTC day, given as `YYYY-MM-DD` or a time in it: `14 Nov`. */
     day: (at: Instant) => days.format(new Date(at)),
     /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` outside of the current year. */
-    days: dayRanges,
+    days: (from: Instant, to: Instant, now: Instant = Date.now()) => dayRange(from, to, now),
     /** The times of UTC days in the reader's zone, both included; `undefined` if the zone is UTC. */
     dayTimes: (from: Instant, to: Instant) =>
-      zone === 'UTC' ? undefined : `${moments(from, new Date(to).getTime() + 24 * hour)} (${zone})`,
+      zone === 'UTC' ? undefined : `${moments(from, new Date(to).getTime() + dayMs)} (${zone})`,
     /** The reader's time zone: `Europe/Berlin`. */
     zone,
     /** Place of the time zone: `Berlin`. */
@@ -90,37 +79,20 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
   };
 }
 
-/** Returns a function that formats ranges. The year is included if the range does not end in the current year. */
-function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
-  return (from: Instant, to: Instant, now: Instant = Date.now()): string => {
-    const start = new Date(from);
-    const end = new Date(to);
-    const isThisYear = end.getUTCFullYear() === new Date(now).getUTCFullYear();
-    return (isThisYear ? short : long).formatRange(start, end);
-  };
-}
-
 function createDurationFormats(locale: string | undefined, date: (at: Instant) => string) {
-  const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const relative = relativeTimes(locale);
   const unit = (name: string, count: number) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: name === 'day' ? 'long' : 'short' }).format(
       count,
     );
   return {
     /** Relative time up to two weeks: `3 minutes ago`, `now`. Otherwise, the date. */
-    relative(at: Instant, now: number): string {
-      const distance = new Date(at).getTime() - now;
-      const size = Math.abs(distance);
-      if (size >= relativeMs) return date(at);
-      if (size < 10 * second) return relatives.format(0, 'second');
-      const [name, length] = units.find(([, length]) => size >= length)!;
-      return relatives.format(Math.trunc(distance / length), name);
-    },
+    relative: (at: Instant, now: number) => relative(new Date(at).getTime(), now) ?? date(at),
     /** A duration in its two largest units: `2 hr 5 min`. */
     duration(ms: number): string {
       const whole = Math.max(0, Math.round(ms / second)) * second;
-      const parts = units.map(([name, length], index) => {
-        const above = units[index - 1]?.[1] ?? Number.POSITIVE_INFINITY;
+      const parts = timeUnits.map(([name, length], index) => {
+        const above = timeUnits[index - 1]?.[1] ?? Number.POSITIVE_INFINITY;
         return { name, count: Math.floor((whole % above) / length) };
       });
       const first = parts.findIndex(({ count }) => count > 0);

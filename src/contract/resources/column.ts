@@ -5,10 +5,16 @@ export type Column<Row> =
   | string
   | {
       readonly label: string;
-      /** True for text that can be truncated. */
-      readonly cut?: true;
+      /** True for text that can be truncated; `last` for a name, which is truncated last. */
+      readonly cut?: true | 'last';
       /** True for numbers, which are aligned right. */
       readonly right?: true;
+      /** True for an id, which a terminal omits where space is short. */
+      readonly id?: true;
+      /** True for an estimated number of people. */
+      readonly people?: true;
+      /** True for a state, which the client shows in a colour. */
+      readonly state?: true;
       /** Returns the value of a cell. The default is the value of the field. */
       readonly of?: (row: Row) => unknown;
     };

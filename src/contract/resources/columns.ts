@@ -24,18 +24,18 @@ import type { ColumnsOf } from './column.ts';
  * the console needs only this part of the resources.
  */
 
-const name = { label: 'Name', cut: true } as const;
+const name = { label: 'Name', cut: 'last' } as const;
+const id = { label: 'Id', id: true } as const;
 
 export const applicationColumns = {
-  id: 'Id',
   name,
   environments: { label: 'Environments', cut: true },
   createdAt: 'Created',
-  teamId: 'Team',
+  teamId: { label: 'Team', id: true },
+  id,
 } as const satisfies ColumnsOf<typeof Application>;
 
 export const applicationKeyColumns = {
-  id: 'Id',
   type: 'Type',
   name,
   warnings: 'Warnings',
@@ -44,22 +44,23 @@ export const applicationKeyColumns = {
   expiresAt: 'Expires',
   lastUsedAt: 'Last used',
   refused: { label: 'Refused', right: true, of: ({ refused }) => refused.count },
+  id,
 } as const satisfies ColumnsOf<typeof ApplicationKey>;
 
 export const environmentColumns = { name, createdAt: 'Created' } as const satisfies ColumnsOf<typeof Environment>;
 
 export const viewColumns = {
-  id: 'Id',
   name,
   page: 'Page',
   shared: 'Shared',
   by: { label: 'By', cut: true },
+  id,
 } as const satisfies ColumnsOf<typeof SavedView>;
 
 export const featureColumns = {
   name,
-  verdict: { label: 'Verdict', of: ({ verdict }) => verdictWord(verdict) },
-  declared: { label: 'State', of: formatState },
+  verdict: { label: 'Verdict', state: true, of: ({ verdict }) => verdictWord(verdict) },
+  declared: { label: 'State', state: true, of: formatState },
   lastSeenAt: 'Last seen',
   owners: { label: 'Owners', cut: true, of: ({ owners }) => ownersText(owners) || null },
   tags: { label: 'Tags', cut: true },
@@ -67,12 +68,12 @@ export const featureColumns = {
 } as const satisfies ColumnsOf<typeof Feature>;
 
 export const experimentColumns = {
-  id: 'Id',
-  feature: { label: 'Feature', cut: true },
   name,
-  environment: 'Environment',
-  state: { label: 'State', of: formatExperimentState },
+  feature: { label: 'Feature', cut: true },
+  state: { label: 'State', state: true, of: formatExperimentState },
   progress: { label: 'Progress', of: ({ progress, verdict }) => verdict ?? progress.text, cut: true },
+  environment: 'Environment',
+  id,
 } as const satisfies ColumnsOf<typeof Experiment>;
 
 function formatState({ declared, archived, permanent }: Feature): string {
@@ -87,18 +88,19 @@ export const metricColumns = {
   declared: 'Declared',
 } as const satisfies ColumnsOf<typeof Metric>;
 
-export const teamColumns = { id: 'Id', name, plan: 'Plan', createdAt: 'Created' } as const satisfies ColumnsOf<
-  typeof Team
->;
+export const teamColumns = { name, plan: 'Plan', createdAt: 'Created', id } as const satisfies ColumnsOf<typeof Team>;
 
-const email = { label: 'E-mail', cut: true } as const;
+const email = { label: 'E-mail', cut: 'last' } as const;
 
-export const memberColumns = { email, name, role: 'Role', id: 'Id' } as const satisfies ColumnsOf<typeof Member>;
+const person = { email, name, role: 'Role' } as const;
+
+export const memberColumns = { ...person, id } as const satisfies ColumnsOf<typeof Member>;
 
 export const userColumns = {
-  ...memberColumns,
+  ...person,
   invitation: { label: 'Invitation', of: stateOfLink },
-  teams: 'Teams',
+  teams: { label: 'Teams', id: true },
+  id,
 } as const satisfies ColumnsOf<typeof User>;
 
 function stateOfLink({ invitation }: User): string | null {
@@ -108,30 +110,30 @@ function stateOfLink({ invitation }: User): string | null {
 }
 
 export const apiKeyColumns = {
-  clientId: 'Client id',
   name,
   scopes: 'Scopes',
   createdAt: 'Created',
   lastUsedAt: 'Last used',
   expiresAt: 'Expires',
   warnings: { label: 'Warnings', of: ({ warnings }) => warnings.map(({ code }) => code).join(', ') },
+  clientId: { label: 'Client id', id: true },
 } as const satisfies ColumnsOf<typeof ApiKey>;
 
 export const signInClientColumns = {
-  clientId: 'Client id',
   name,
   type: 'Type',
   redirectUris: { label: 'Redirect URIs', cut: true },
   createdAt: 'Created',
+  clientId: { label: 'Client id', id: true },
 } as const satisfies ColumnsOf<typeof SignInClient>;
 
 export const webhookColumns = {
-  id: 'Id',
   name,
   events: { label: 'Events', cut: true },
-  enabled: { label: 'State', of: stateOfWebhook },
+  enabled: { label: 'State', state: true, of: stateOfWebhook },
   failingSince: 'Failing since',
   waiting: { label: 'Waiting', right: true },
+  id,
 } as const satisfies ColumnsOf<typeof Webhook>;
 
 export function stateOfWebhook({ enabled, disabledFor, failingSince }: Webhook): string {
@@ -142,21 +144,21 @@ export function stateOfWebhook({ enabled, disabledFor, failingSince }: Webhook):
 }
 
 export const identityProviderColumns = {
-  id: 'Id',
   name,
   issuer: { label: 'Issuer', cut: true },
-  enabled: { label: 'State', of: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+  enabled: { label: 'State', state: true, of: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
   source: 'Source',
+  id,
 } as const satisfies ColumnsOf<typeof IdentityProvider>;
 
 export const deliveryColumns = {
-  id: 'Id',
   type: 'Event',
-  state: 'State',
+  state: { label: 'State', state: true },
   attempts: { label: 'Attempts', right: true },
   createdAt: 'Created',
   nextAttemptAt: 'Next',
   latest: { label: 'Last response', cut: true, of: lastResponse },
+  id,
 } as const satisfies ColumnsOf<typeof Delivery>;
 
 /** Returns the error of the last attempt, or the status of its response. */
@@ -169,11 +171,11 @@ export const auditColumns = {
   at: 'When',
   action: 'Action',
   'actor.name': { label: 'Who', cut: true, of: ({ actor }) => actor.name || actor.type },
-  'target.name': { label: 'Target', cut: true },
+  'target.name': { label: 'Target', cut: 'last' },
+  changes: { label: 'Changes', cut: true, of: ({ changes }) => changesText(changes ?? []) },
+  reason: 'Reason',
   'actor.address': 'From',
   factors: { label: 'Factors', cut: true, of: formatFactors },
-  reason: 'Reason',
-  changes: { label: 'Changes', cut: true, of: ({ changes }) => changesText(changes ?? []) },
 } as const satisfies ColumnsOf<typeof AuditEntry>;
 
 function changesText(changes: readonly ChangedField[]): string | null {
@@ -183,11 +185,11 @@ function changesText(changes: readonly ChangedField[]): string | null {
 
 export const activityColumns = {
   at: 'When',
-  kind: 'Kind',
-  environment: { label: 'Environment', cut: true },
+  text: { label: 'What happened', cut: 'last' },
   feature: { label: 'Feature', cut: true },
-  text: { label: 'What happened', cut: true },
+  environment: { label: 'Environment', cut: true },
   by: { label: 'Who', cut: true, of: ({ by }) => by && (by.name ?? by.type) },
+  kind: 'Kind',
 } as const satisfies ColumnsOf<typeof ActivityItem>;
 
 interface Proof {
@@ -205,5 +207,5 @@ export const deletionColumns = {
   requestedAt: 'Deleted',
   'target.type': 'Type',
   'target.name': name,
-  'target.id': 'Application',
+  'target.id': { label: 'Application', id: true },
 } as const satisfies ColumnsOf<typeof Deletion>;

@@ -20,6 +20,10 @@ export interface Resource extends ItemIdentity {
   readonly within?: 'app' | 'team';
   readonly collection: string;
   readonly columns: AnyColumns;
+  /** An item in the examples of the help text. Absent for a log. */
+  readonly sample?: string;
+  /** Arguments in the examples, by the second word of the command. Without an entry, the argument is the sample. */
+  readonly examples?: Readonly<Record<string, string>>;
   readonly filters?: readonly Field[];
   /** True if the list can be read as rows of CSV or NDJSON. */
   readonly inRows?: true;

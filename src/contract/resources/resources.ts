@@ -7,7 +7,7 @@ import { featureOptions } from '../shapes/feature.ts';
 import { identityProviderOptions } from '../shapes/identity-provider.ts';
 import { resetLinkOptions } from '../shapes/invitation.ts';
 import { metricOptions } from '../shapes/metric.ts';
-import { type Field, listValues, option, rangeOptions } from '../shapes/option.ts';
+import { envOption, type Field, listValues, option, rangeOptions } from '../shapes/option.ts';
 import { signInClientOptions } from '../shapes/sign-in-client.ts';
 import { teamOptions } from '../shapes/team.ts';
 import { memberOptions, userOptions } from '../shapes/user.ts';
@@ -25,6 +25,8 @@ function resource(declared: ResourceDeclaration): Resource {
 
 const apps = resource({
   name: 'apps',
+  sample: 'Shop',
+  examples: { create: 'Shop --env Production --env Staging', update: 'Shop --rate 500' },
   one: 'application',
   collection: 'applications',
   alias: 'name',
@@ -40,6 +42,8 @@ const shownOnce = { field: 'key', where: { type: 'Backend' } };
 
 const keys = resource({
   name: 'keys',
+  sample: 'Web',
+  examples: { create: 'Frontend --name Web' },
   one: 'application key',
   within: 'app',
   collection: 'keys',
@@ -69,6 +73,7 @@ const keys = resource({
 
 const envs = resource({
   name: 'envs',
+  sample: 'Staging',
   one: 'environment',
   within: 'app',
   collection: 'environments',
@@ -80,6 +85,8 @@ const envs = resource({
 
 const views = resource({
   name: 'views',
+  sample: 'Stale',
+  examples: { create: 'Stale --page flags --query state=stale', update: 'Stale --shared true' },
   one: 'saved view',
   within: 'app',
   collection: 'views',
@@ -114,6 +121,12 @@ const onlyStale = onlyIf('stale', {
 
 const features = resource({
   name: 'features',
+  sample: 'checkout',
+  examples: {
+    list: '--verdict safe-to-remove --env Production',
+    create: "checkout --description 'New checkout'",
+    update: 'checkout --owner user:ada@shop.example --tag payments',
+  },
   one: 'feature',
   within: 'app',
   collection: 'features',
@@ -122,7 +135,7 @@ const features = resource({
   inRows: true,
   filters: [
     onlyVerdict,
-    option('environment NAME', 'Only times and verdicts of this environment'),
+    envOption('Only times and verdicts of this environment'),
     onlyIf('declared'),
     onlyIf('archived'),
     onlyStale,
@@ -141,12 +154,13 @@ const features = resource({
 
 const activity = resource({
   name: 'activity',
+  examples: { '': '--env Production --from 24h' },
   one: 'change',
   within: 'app',
   collection: 'activity',
   inRows: true,
   filters: [
-    option('environment NAME', 'Only changes of this environment, and changes of all environments'),
+    envOption('Only changes of this environment, and changes of all environments'),
     option('feature NAME', 'Only changes of this feature'),
     option('kind KIND', 'Only changes of this kind', {
       values: activityKindNames.map((each) => each.replaceAll('_', '-')),
@@ -161,6 +175,8 @@ const activity = resource({
 
 const metrics = resource({
   name: 'metrics',
+  sample: 'revenue',
+  examples: { create: 'revenue --kind counter --unit EUR', update: 'revenue --unit USD' },
   one: 'metric',
   within: 'app',
   collection: 'metrics',
@@ -179,6 +195,8 @@ const metrics = resource({
 
 const teams = resource({
   name: 'teams',
+  sample: 'Payments',
+  examples: { update: 'Payments --second-factor admins' },
   one: 'team',
   collection: 'teams',
   alias: 'name',
@@ -191,6 +209,8 @@ const teams = resource({
 
 const members = resource({
   name: 'members',
+  sample: 'ada@shop.example',
+  examples: { list: '--team Payments', add: 'ada@shop.example --team Payments --role Viewer' },
   one: 'member',
   within: 'team',
   collection: 'members',
@@ -208,6 +228,11 @@ const members = resource({
 
 const users = resource({
   name: 'users',
+  sample: 'ada@shop.example',
+  examples: {
+    create: "ada@shop.example --name 'Ada Lovelace' --team Payments",
+    update: "ada@shop.example --name 'Ada Lovelace'",
+  },
   one: 'user',
   collection: 'users',
   alias: 'email',
@@ -239,6 +264,8 @@ const users = resource({
 
 const apiKeys = resource({
   name: 'api-keys',
+  sample: 'CI',
+  examples: { create: 'CI --scope read --app Shop --expires 90d', update: 'CI --expires 90d' },
   one: 'API key',
   within: 'team',
   collection: 'api-keys',
@@ -264,6 +291,8 @@ const apiKeys = resource({
 
 const clients = resource({
   name: 'clients',
+  sample: 'Grafana',
+  examples: { create: 'Grafana --redirect-uri https://grafana.shop.example/login/generic_oauth' },
   one: 'sign-in client',
   within: 'team',
   collection: 'clients',
@@ -280,6 +309,7 @@ const clients = resource({
 
 const audit = resource({
   name: 'audit',
+  examples: { '': '--action application --from 7d' },
   one: 'entry of the audit log',
   many: 'entries of the audit log',
   collection: 'audit',
@@ -287,7 +317,11 @@ const audit = resource({
   filters: [
     option('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
     option('actor WHO', 'Actor: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
-    option('app APP', 'Application: id or name', { field: 'application', as: 'applicationId' }),
+    option('app APP', 'Application: id or name', {
+      field: 'application',
+      as: 'applicationId',
+      more: 'default: all applications',
+    }),
     ...rangeOptions('the first entry'),
   ],
   columns: columns.auditColumns,
@@ -304,6 +338,12 @@ const deletions = resource({
 
 const experiments = resource({
   name: 'experiments',
+  sample: 'checkout-speed',
+  examples: {
+    create: 'checkout-speed --feature checkout --env Production --base off --metric used --users 4000',
+    list: '--state running',
+    update: "checkout-speed --stop 'The new page loses orders'",
+  },
   one: 'experiment',
   within: 'app',
   collection: 'experiments',
@@ -324,6 +364,13 @@ const delivery = option('delivery ID', 'Id of the delivery, from webhooks delive
 
 const webhooks = resource({
   name: 'webhooks',
+  sample: 'Chat',
+  examples: {
+    create: 'Chat --endpoint https://hooks.shop.example/flags --event flag.stale',
+    update: 'Chat --enabled false',
+    sent: 'Chat --delivery ID',
+    redeliver: 'Chat --delivery ID',
+  },
   one: 'webhook',
   within: 'team',
   collection: 'webhooks',
@@ -375,6 +422,11 @@ const webhooks = resource({
 
 const identityProviders = resource({
   name: 'providers',
+  sample: 'Okta',
+  examples: {
+    create: 'Okta --issuer https://shop.okta.com --client-id flagmeter --client-secret-file okta.secret',
+    update: 'Okta --enabled false',
+  },
   one: 'identity provider',
   collection: 'identity-providers',
   alias: 'name',

@@ -9,7 +9,9 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
 export const replacement =
   'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
 
-const nameOfKey = name('Name of the key. The default is its type, or `Adopted` and the type for an adopted token.');
+const nameOfKey = name(
+  'Name of the key, which no other key of the application may have when it is created. The default is its type, or `Adopted` and the type for an adopted token, with a number if that name is taken.',
+);
 
 export const Warning = Type.Object({
   code: oneOf(

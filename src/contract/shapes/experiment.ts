@@ -19,7 +19,7 @@ import {
   text,
   time,
 } from './fields.ts';
-import { createFields, newName, option } from './option.ts';
+import { createFields, envOption, newName, oneEnvOption, option } from './option.ts';
 import { exampleOwned, Owner } from './owner.ts';
 
 /** The states of an experiment, in the order in which lists show them. */
@@ -123,7 +123,7 @@ export const ExperimentPatch = bodyShape(
 export type ExperimentPatch = Static<typeof ExperimentPatch>;
 
 export const experimentFilters = {
-  environment: option('environment NAME', 'Environment of the experiment'),
+  environment: envOption('Environment of the experiment'),
   feature: option('feature NAME', 'Feature of the experiment'),
 };
 
@@ -144,7 +144,12 @@ const planOptions = {
 } as const;
 
 export const experimentOptions = {
-  create: createFields(NewExperiment, { name: null, feature: experimentFilters.feature, ...planOptions }),
+  create: createFields(NewExperiment, {
+    name: null,
+    feature: experimentFilters.feature,
+    ...planOptions,
+    environment: oneEnvOption('Environment of the experiment'),
+  }),
   update: createFields(ExperimentPatch, {
     name: newName,
     ...planOptions,

@@ -26,6 +26,8 @@ export type Reading =
   | 'time'
   | 'laterTime'
   | 'teamId'
+  /** An environment of the application; empty for the only environment. */
+  | 'environment'
   | 'applicationId'
   | 'userId'
   /** An owner of a feature: `user:E-MAIL`, `team:TEAM`, or a text. */
@@ -85,6 +87,16 @@ export function rangeOptions(usual: string): readonly [Field, Field] {
     option('from TIME', `Start: ${timeForms}`, { more: `default: ${usual}`, as: 'time' }),
     option('to TIME', 'End, in the same forms; exclusive', { more: 'default: now', as: 'time' }),
   ];
+}
+
+/** Returns the option for an environment, which has the same name in all commands. */
+export function envOption<More extends Partial<Field>>(description: string, more?: More) {
+  return option('env NAME', description, { field: 'environment', formerly: 'environment', ...more });
+}
+
+/** Returns the option for one environment, whose default is the only environment of the application. */
+export function oneEnvOption(description: string) {
+  return envOption(description, { more: 'default: the only environment', as: 'environment', default: '' });
 }
 
 export const teamOption = option('team TEAM', 'Team: id or name', { more: 'default: your primary team', as: 'teamId' });

@@ -36,7 +36,7 @@ export function importing() {
       ...testContext({ clock: running.clock, env }),
       fetch: (url: string, init: RequestInit) => fetching(url, init),
     };
-    const target = ['--app', app, '--environment', 'Production', '--json'];
+    const target = ['--app', app, '--env', 'Production', '--json'];
     let failure: unknown;
     await runImport.run([path, ...target, ...more.split(' ')], context).catch((error) => {
       failure = error;

@@ -44,9 +44,7 @@ describe('flagmeter import', () => {
     const { summary } = await run(file(...lines));
     expect(summary).toMatchObject({ imported: 0, repeated: 1 });
     expect(await exported('hour')).toBe(before);
-    expect((await run(file(...lines), '--format csv --from-environment Production')).summary).toMatchObject({
-      repeated: 1,
-    });
+    expect((await run(file(...lines), '--format csv --from-env Production')).summary).toMatchObject({ repeated: 1 });
     expect((await run(file(...lines, lines[1]!))).summary).toMatchObject({ imported: 2 });
   });
 
@@ -109,15 +107,15 @@ describe('flagmeter import', () => {
   it('import requires the choice of an environment if the file has rows of several environments', async () => {
     const path = file(header, '2026-01-01,prod,checkout,on,1,0,0', '2026-01-01,test,checkout,on,2,0,0');
     expect((await run(path)).failure).toMatchObject({
-      message: 'Cannot import rows of several environments: use --from-environment with one of prod, test',
+      message: 'Cannot import rows of several environments: use --from-env with one of prod, test',
     });
     expect((await run(file(header, '2026-01-01,prod,a,on,1,0,0', '2026-01-01,,a,on,2,0,0'))).failure).toMatchObject({
-      message: 'Cannot import rows of several environments: use --from-environment with one of prod, (none)',
+      message: 'Cannot import rows of several environments: use --from-env with one of prod, (none)',
     });
-    expect((await run(path, '--format csv --from-environment tset')).failure).toMatchObject({
-      message: 'Cannot use --from-environment tset: the file has rows of prod, test',
+    expect((await run(path, '--format csv --from-env tset')).failure).toMatchObject({
+      message: 'Cannot use --from-env tset: the file has rows of prod, test',
     });
-    const { summary } = await run(path, '--format csv --from-environment test');
+    const { summary } = await run(path, '--format csv --from-env test');
     expect(summary).toMatchObject({ counts: 1, checks: 2, ofOtherEnvironments: 1, imported: 1 });
   });
 

@@ -10,7 +10,7 @@ export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = 
   ['Backend', 'For servers that send reports or create instance ids. The key is secret.'],
 ];
 
-/** Creates a key. @param name if empty, the key gets the name of its type */
+/** Creates a key. @param name if empty, the server names the key after its type */
 export function createKey(application: string, type: KeyType, name: string): Promise<ApplicationKeyShownOnce> {
   const body = { type, ...(name === '' ? {} : { name }) };
   return call('POST', resource('applications', application, 'keys'), { body });

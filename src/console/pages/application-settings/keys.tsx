@@ -83,7 +83,7 @@ function creation(application: string): Omit<CreateButtonProps, 'onDone'> {
   return {
     primary: true,
     label: 'Create key',
-    codes: { plan_limit: 'name' },
+    codes: { conflict: 'name', plan_limit: 'name' },
     create: async (data) => {
       const { name, type } = Object.fromEntries(data);
       return shownKey(await createKey(application, type as KeyType, String(name)));

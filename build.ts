@@ -1,7 +1,7 @@
 /**
  * Builds the released files: the executable `dist/flagmeter`, the service for Node in `dist/node/`, and the OpenFeature
  * package in `clients/openfeature/dist`. Bun compiles the executable, which contains the workers, the console and the
- * LMDB add-on. Usage: `bun build.ts [--target linux-arm64]`.
+ * LMDB add-on. Usage: `bun build.ts [--target linux-arm64] [--quiet]`.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,6 +11,7 @@ import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './scripts/build/console.ts';
 import { checkCompiledCode, modulesByFile, notePackages } from './scripts/build/contents.ts';
 import { buildLmdb } from './scripts/build/lmdb.ts';
+import { note } from './scripts/build/note.ts';
 import { buildOpenFeature } from './scripts/build/openfeature.ts';
 import { findRuntime } from './scripts/build/runtime.ts';
 import { buildSnippet } from './scripts/build/snippet.ts';
@@ -52,7 +53,8 @@ const here = `${process.platform}-${process.arch}`;
 
 /** @throws {Error} for an unknown option or platform */
 function readTarget(args: string[]): string {
-  const { target = here } = parseArgs({ args, options: { target: { type: 'string' } } }).values;
+  const options = { target: { type: 'string' }, quiet: { type: 'boolean' } } as const;
+  const { target = here } = parseArgs({ args, options }).values;
   if (platforms[target] !== undefined || target === here) return target;
   const known = Object.keys(platforms);
   throw new Error(`Cannot build for ${target}: did you mean ${closest(target, known)}? Known: ${known.join(', ')}`);
@@ -121,7 +123,7 @@ async function buildExecutable(
     },
   });
   checkPaths(outfile);
-  console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
+  note(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
   // The bundler's list of modules omits compiled C.
   const inside = new Set(['node_modules/lmdb']);
   notePackages(metafile, inside);
@@ -157,7 +159,7 @@ async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
     define: { ...forBrowsers },
   });
   for (const file of files) copyFileSync(file, join('dist/node', basename(file)));
-  console.error('dist/node/ (node dist/node/main.js)');
+  note('dist/node/ (node dist/node/main.js)');
 }
 
 async function build(config: Bun.BuildConfig): Promise<Bun.BuildOutput> {
@@ -244,6 +246,7 @@ const leaveOut: BunPlugin = {
 try {
   const target = readTarget(process.argv.slice(2));
   const outfile = target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`;
+  console.error(`Building ${outfile} …`);
   // The add-on comes first: if tools are missing, the build fails before it does anything else.
   const addon = await buildLmdb(target);
   const forPages = new Set<string>();

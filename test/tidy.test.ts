@@ -166,7 +166,7 @@ const most: Readonly<Record<string, number>> = {
   auth: 10046,
   bench: 2963,
   cli: 6033,
-  commands: 2824,
+  commands: 2836,
   console: 19247,
   contract: 7793,
   demo: 1436,
@@ -178,7 +178,7 @@ const most: Readonly<Record<string, number>> = {
   replication: 10575,
   reports: 7931,
   runtime: 1438,
-  serve: 4532,
+  serve: 4539,
   storage: 14376,
   webhooks: 2079,
 };

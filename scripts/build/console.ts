@@ -8,6 +8,7 @@ import type { BundledFile, ConsoleIndex, Span } from '../../src/console/host/pag
 import { type Chunk, type CompressedFile, finish, sumSizes } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
+import { note } from './note.ts';
 
 /** A row of `src/console/pages/routes.ts`. The original type of a row needs the type declarations of browsers. */
 interface BuiltRoute {
@@ -125,11 +126,11 @@ function report(
   pages: readonly (readonly [page: string, of: readonly Chunk[]])[],
 ): void {
   const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
-  console.error(`console: ${all.length} files, ${kB(sumSizes(all))} gzipped`);
-  for (const chunk of all) console.error(`  ${kB(sumSizes([chunk])).padStart(9)} ${chunk.file.name}`);
+  note(`console: ${all.length} files, ${kB(sumSizes(all))} gzipped`);
+  for (const chunk of all) note(`  ${kB(sumSizes([chunk])).padStart(9)} ${chunk.file.name}`);
   for (const [page, of] of pages) {
     const size = sumSizes([style, ...of]);
-    console.error(`  ${kB(size).padStart(9)} page "${page}"`);
+    note(`  ${kB(size).padStart(9)} page "${page}"`);
     if (size > maxPageBytes)
       throw new Error(`The page "${page}" loads ${kB(size)}, the maximum is ${kB(maxPageBytes)}`);
   }

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { dirname, join } from 'node:path';
 import { type Compilers, compileLmdb, compilersFor, isNative } from './lmdb-compiler.ts';
 import { digestInputs, lmdb, root } from './lmdb-sources.ts';
+import { note } from './note.ts';
 
 /** Platforms whose add-on is part of the repository. `scripts/prebuilt-addons.ts` compiles them. */
 export const prebuiltTargets = ['linux-x64', 'linux-arm64'] as const;
@@ -38,7 +39,7 @@ export async function buildLmdb(target: string): Promise<string> {
   } else if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
     await compileLmdb(folder, addon, compilers, reason);
     writeFileSync(stamp, wanted);
-    console.error(addon.slice(root.length + 1));
+    note(addon.slice(root.length + 1));
   }
   // lmdb prefers an add-on at this path to the installed add-on.
   if (isNative(target)) replaceFile(addon, join(lmdb, 'build/Release/lmdb.node'));

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { note } from './note.ts';
 
 /** Maximum gzipped size of the entry point for browsers, because every visitor loads it. */
 const maxGzipBytes = 3072;
@@ -14,7 +15,7 @@ export async function buildOpenFeature(root: string): Promise<void> {
   mkdirSync(dist, { recursive: true });
   const web = await bundle(`${folder}/src/web.ts`, { target: 'browser', minify: true });
   const { length } = gzipSync(web, { level: 9 });
-  console.error(`clients/openfeature: ${length} bytes gzipped for pages`);
+  note(`clients/openfeature: ${length} bytes gzipped for pages`);
   if (length > maxGzipBytes)
     throw new Error(`dist/web.js is too large: ${length} bytes gzipped, the maximum is ${maxGzipBytes}`);
   writeFileSync(join(dist, 'web.js'), web);

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import type { SnippetFiles } from '../../src/ingest/formats/telemetry/snippet.ts';
 import { notePackages } from './contents.ts';
+import { note } from './note.ts';
 
 /** Maximum gzipped size, because every visitor of every page loads the sender. */
 const maxGzipBytes = 1536;
@@ -23,7 +24,7 @@ export async function buildSnippet(root: string, inside: Set<string>): Promise<S
   notePackages(output.metafile, inside);
   const script = (await output.outputs[0]!.text()).trim();
   const { length } = gzipSync(script, { level: 9 });
-  console.error(`snippet: ${length} bytes gzipped`);
+  note(`snippet: ${length} bytes gzipped`);
   if (length > maxGzipBytes)
     throw new Error(`The snippet is too large: ${length} bytes gzipped, the maximum is ${maxGzipBytes}`);
   return { script, declarations: await Bun.file(`${folder}/declarations.d.ts`).text() };

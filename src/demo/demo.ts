@@ -105,7 +105,7 @@ async function bind({ given, temp, log }: Demo): Promise<{ config: Config; bound
   const engine = await loadHttpEngine();
   const authUrl = given.value('auth-url');
   const bindAt = async (httpPort: number, grpcPort: number) => {
-    const listen = given.value('listen') ?? `127.0.0.1:${httpPort}`;
+    const listen = given.value('listen') ?? `localhost:${httpPort}`;
     const grpcListen = given.value('grpc-listen') ?? `127.0.0.1:${grpcPort}`;
     const argv = [`--data=${temp.data}`, `--listen=${listen}`, `--grpc-listen=${grpcListen}`];
     if (authUrl !== undefined) argv.push(`--auth-url=${authUrl}`);

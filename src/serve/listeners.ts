@@ -27,10 +27,16 @@ function listBusyPaths({ metricsPathPrefix = '' }: Config): readonly string[] {
   return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
 }
 
+/** Returns the address to bind. The name `localhost` can stand for two addresses; clients try both of them. */
+function bindAddress(address: string): { host: string; port: number } {
+  const { host, port } = parseAddress(address);
+  return { host: host === 'localhost' ? '127.0.0.1' : host, port };
+}
+
 /** True if gRPC and HTTP share an address and its port. Addresses with port 0 get different ports. */
 function isOnePort({ grpcListen }: Config, address: string): boolean {
-  const http = parseAddress(address);
-  const grpc = parseAddress(grpcListen);
+  const http = bindAddress(address);
+  const grpc = bindAddress(grpcListen);
   return http.port !== 0 && http.port === grpc.port && http.host === grpc.host;
 }
 
@@ -66,7 +72,7 @@ export async function listen(
 ): Promise<{ readonly listeners: readonly HostListener[]; readonly grpc: GrpcListener }> {
   const open: HostListener[] = [];
   const createOptions = (address: string, hosts: readonly ServedHost[]): ListenOptions => ({
-    ...parseAddress(address),
+    ...bindAddress(address),
     dispatch: openers.findDispatch(hosts),
     headers: hosts.includes('ops') ? {} : strictTransport(config),
     findAddress: openers.findAddress,
@@ -125,7 +131,8 @@ const urlOptions: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '-
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
   const findUrl = (host: Host) => {
     const { listener } = listeners.find((each) => each.hosts.includes(host))!;
-    return givenUrl(config, host) ?? urlAt(listener.host, listener.port, config.tlsCert !== undefined);
+    const { address } = assignHosts(config).find(({ hosts }) => hosts.includes(host))!;
+    return givenUrl(config, host) ?? urlAt(parseAddress(address).host, listener.port, config.tlsCert !== undefined);
   };
   return { auth: findUrl('auth'), api: findUrl('api'), metrics: findUrl('metrics') };
 }

@@ -75,14 +75,16 @@ async function onTerminal({ env }: Home, command: string, answers: [string, stri
   return shown.replaceAll('\r\n', '\n');
 }
 
-test('a server started at a terminal prints, after its startup, the address to open and the first commands', async () => {
+test('a server started at a terminal prints its credentials once, the address of the console and the next step', async () => {
   const stop = '\u0003'; // Ctrl-C
-  const shown = await onTerminal(newHome(), 'serve --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0', [
+  const shown = await onTerminal(newHome(), 'serve --listen localhost:0 --grpc-listen 127.0.0.1:0', [
     ['Ctrl-C stops the server.', stop],
   ]);
-  const [, address] = /flagmeter ready http=(\S+)/.exec(shown) ?? [];
-  expect(shown).toContain(`flagmeter is running. Open http://${address}/\n`);
-  expect(shown).toContain(`flagmeter login --url http://${address}\n`);
+  const [, address] = /Console +(http:\/\/localhost:\d+)\/\n/.exec(shown) ?? [];
+  expect(shown).toContain(`flagmeter login --url ${address}\n`);
+  expect(shown.match(/^ {2}Password +\S+$/gm)).toHaveLength(1);
+  expect(shown).toMatch(/^ {2}Data +\/\S+\/flagmeter-data$/m);
+  expect(shown).not.toMatch(/flagmeter ready|INFO +(ready|prepared)/);
   expect(shown).toMatch(/ INFO +stopped code=0/);
 });
 

@@ -257,6 +257,8 @@ describe('the demo', () => {
     const demo = await startDemo([]);
     // Another process can already be using one of the other ports.
     const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
+    // Browsers allow passkeys on localhost, and not at an IP address.
+    expect(demo.url).toMatch(/^http:\/\/localhost:\d+$/);
     const ports = [demo.http, demo.grpc].map((address) => Number(address.split(':')[1]));
     for (const { port } of held) expect(ports).not.toContain(port);
     await demo.stop();

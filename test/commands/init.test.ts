@@ -53,9 +53,9 @@ describe('flagmeter init', () => {
     expect(made.adminEmail).toBe('admin@example.com');
   });
 
-  it('init without --json prints the same values as text', async () => {
+  it('init without --json prints the credentials as text', async () => {
     const { out } = await run(['--data', freshDirectory(), ...admin]);
-    for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret ']) {
+    for (const label of ['Administrator ', 'Password ', 'Client id ', 'Client secret ']) {
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
     }
   });

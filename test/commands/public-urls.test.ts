@@ -47,6 +47,10 @@ describe('a listener whose address implies no URL', () => {
 
 test.each([
   [[], { auth: 'http://127.0.0.1:1', api: 'http://127.0.0.1:1', metrics: 'http://127.0.0.1:1' }],
+  [
+    ['--listen', 'localhost:0'],
+    { auth: 'http://localhost:1', api: 'http://localhost:1', metrics: 'http://localhost:1' },
+  ],
   [authUrl, { auth: url, api: url, metrics: url }],
   [['--base-url', url], { auth: 'http://127.0.0.1:1', api: url, metrics: 'http://127.0.0.1:1' }],
   [[...authUrl, '--base-url', 'https://api.example'], { auth: url, api: 'https://api.example', metrics: url }],

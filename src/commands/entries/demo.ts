@@ -10,7 +10,7 @@ export const demo = command({
   summary: 'Run a throwaway server with sample data and live traffic',
   examples: ['demo', 'demo --listen 127.0.0.1:9000'],
   options: [
-    address('listen', 'HTTP address', '127.0.0.1:8080'),
+    address('listen', 'HTTP address', 'localhost:8080'),
     address('grpc-listen', 'gRPC address', '127.0.0.1:8081'),
     option('auth-url URL', 'Public URL; required if --listen is on all addresses', {
       more: 'default: the address of the HTTP listener',

@@ -87,7 +87,7 @@ const encrypt = command({
   name: 'postgres encrypt',
   formerly: 'postgres encrypt-keys',
   summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
-  examples: ['postgres encrypt-keys --postgres-file postgres.url --postgres-key-file postgres.key'],
+  examples: ['postgres encrypt --postgres-file postgres.url --postgres-key-file postgres.key'],
   options: [...postgresOptions, postgresKeyFileOption, jsonOption],
   load: async () => (await import('../server/postgres-setup.ts')).postgresEncrypt,
 });

@@ -54,7 +54,6 @@ A generated password has to be replaced at the first sign-in.
   Administrator   ${made.adminEmail}
   Password        ${made.adminPassword}
 
-  Team            ${made.teamId}
   Client id       ${made.clientId}
   Client secret   ${made.clientSecret}
 

@@ -1,7 +1,8 @@
-import { basename, relative, sep } from 'node:path';
+import { basename, relative, resolve, sep } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../../accounts/prepare.ts';
 import type { ConfiguredProviders } from '../../auth/sso/providers.ts';
 import type { Terminal } from '../../cli/command.ts';
+import { usualUrl } from '../../cli/server-url.ts';
 import { loadDescriptors, loadHttpEngine } from '../../http/engines/runtime.ts';
 import { authority } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -38,6 +39,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   const load = () => loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const config = load();
   const format = config.logFormat ?? (terminal.interactive ? 'text' : 'json');
+  const isWatched = terminal.interactive && format === 'text';
   shareLogFormat(format);
   let level = config.logLevel;
   const log = createLog(() => level, terminal.err, systemClock, format);
@@ -49,7 +51,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
     warnOfServiceLinks(terminal, log);
     warnOfOpenFiles(config, log);
     const signals = listenToSignals(terminal);
-    return await bindAndServe({ config, load, log, setLogLevel, terminal, signals });
+    return await bindAndServe({ config, load, log, setLogLevel, terminal, isWatched, signals });
   } finally {
     putConsoleBack();
   }
@@ -61,6 +63,8 @@ interface ServeContext {
   readonly log: Log;
   readonly setLogLevel: (level: LogLevel) => void;
   readonly terminal: Terminal;
+  /** True if a person reads the log. Text for this person replaces the lines about the start. */
+  readonly isWatched: boolean;
   readonly signals: Signals;
 }
 
@@ -89,7 +93,7 @@ async function serveOn(
   serving: ServeContext & { readonly providers: ConfiguredProviders },
   reloadable: Reloadable,
 ): Promise<number> {
-  const { config, providers, log, terminal, signals } = serving;
+  const { config, providers, log, signals } = serving;
   if (config.existing) checkPrepared(config.data, willHave);
   const lock = lockDataDirectory(config.data);
   try {
@@ -106,12 +110,7 @@ async function serveOn(
     reloadable.setProviders = service.setProviders;
     reloadable.set = service.set;
     lock.coverFiles();
-    terminal.out(readyLine(bound));
-    log.info('ready', { data: config.data });
-    if (terminal.interactive) {
-      const { api: url } = publicUrls(config, bound.listeners);
-      terminal.err(nextSteps({ url, program: process.execPath, directory: process.cwd() }));
-    }
+    announce(bound, serving);
     const told = await signals.toldToStop;
     const code = told === 0 ? await leave(service, config, signals, log) : told;
     await stopService(service, config, code);
@@ -122,9 +121,22 @@ async function serveOn(
   }
 }
 
+/** Reports that the server is ready: to a person, or with one line on standard output and one in the log. */
+function announce(bound: BoundListeners, { config, log, terminal, isWatched }: ServeContext): void {
+  if (!isWatched || terminal.outIsTerminal !== true) terminal.out(readyLine(bound));
+  if (!isWatched) {
+    log.info('ready', { data: config.data });
+    return;
+  }
+  const { api: url } = publicUrls(config, bound.listeners);
+  const data = resolve(config.data);
+  terminal.err(nextSteps({ url, data, program: process.execPath, directory: process.cwd() }));
+}
+
 /** @returns `undefined` if the process must stop */
-async function openStores({ config, log, terminal, signals }: ServeContext) {
-  if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
+async function openStores(serving: ServeContext) {
+  const { config, log, signals } = serving;
+  if (config.postgres === undefined) return { accounts: await openOrPrepare(serving) };
   const { openCluster } = await import('../../serve/cluster-storage.ts');
   return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
 }
@@ -138,16 +150,17 @@ function warnOfServiceLinks({ env }: Terminal, log: Log): void {
   });
 }
 
-async function openOrPrepare({ data, signingAlg }: Config, log: Log, terminal: Terminal): Promise<AccountTables> {
+async function openOrPrepare({ config, log, terminal, isWatched }: ServeContext): Promise<AccountTables> {
+  const { data, signingAlg } = config;
   const existing = await openPrepared(data);
   if (existing !== undefined) {
     const applications = existing.applications.getCount();
-    log.info('opened an existing store', { data, applications });
+    if (!isWatched) log.info('opened an existing store', { data, applications });
     return existing;
   }
   const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };
   terminal.err(credentialsText(await prepareData(data, wanted), data));
-  log.info('prepared a new store', { data });
+  if (!isWatched) log.info('prepared a new store', { data });
   return openAccountTables(data);
 }
 
@@ -169,22 +182,24 @@ function readyLine({ listeners, grpc }: BoundListeners): string {
 interface StartedServer {
   /** Public URL of the management API. */
   readonly url: string;
+  /** Absolute path of the data directory. */
+  readonly data: string;
   /** Absolute path of the executable. */
   readonly program: string;
   readonly directory: string;
 }
 
-export function nextSteps({ url, program, directory }: StartedServer): string {
+export function nextSteps({ url, data, program, directory }: StartedServer): string {
   const name = formatCommand(program, directory);
-  const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
-  return `
-flagmeter is running. Open ${url}/
+  const at = url === usualUrl ? '' : ` --url ${url}`;
+  return `flagmeter is running.
 
-In another terminal:
-  ${name} login${at}
-  ${name} apps create Shop
-  ${name} keys create Frontend --app Shop
+  Console        ${url}/
+  Docs           ${url}/docs
+  Data           ${data}
+  Command line   ${name} login${at}
 
+Next, sign in to the console and choose Connect. It shows how to count your flags.
 Ctrl-C stops the server.
 
 `;

@@ -17,7 +17,7 @@ interface BuiltRoute {
 }
 
 /** Maximum gzipped size of all files that a page loads. It lets a page open fast even on a phone. */
-const maxPageBytes = 110_000;
+const maxPageBytes = 100_000;
 
 export interface BuiltConsole {
   readonly index: ConsoleIndex;

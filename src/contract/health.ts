@@ -130,7 +130,7 @@ export const healthRules = {
     one: '1 archived flag still checked',
     many: 'archived flags still checked',
     sentences: ['Archived flag {} is still checked', '{count} archived flags are still checked: {}'],
-    action: 'Show flags',
+    action: 'Fix senders',
     when: 'The [verdict](semantics.md#the-verdict) on a flag is `archived_but_asked`.',
     event: 'flag.verdict_changed',
     alert: null,

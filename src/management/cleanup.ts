@@ -67,7 +67,7 @@ export const cleanup: Group = {
 function showCleanup(
   accounts: Accounts,
   application: Application,
-  { removable, total, kept, keptTotal }: CleanupResult,
+  { removable, total, kept, keptTotal, history }: CleanupResult,
   now: number,
 ): Cleanup {
   const declared = accounts.getFeatures(application.id);
@@ -76,6 +76,7 @@ function showCleanup(
     at: timeText(now),
     items: items.map((item) => ({ ...item, pullRequest: createPullRequest(item) })),
     total,
+    history: [...history],
     blocked: kept.map(({ feature, kind, why }) => ({
       feature,
       verdict: kind,

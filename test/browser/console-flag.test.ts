@@ -203,16 +203,30 @@ describe('actions on a flag', () => {
     expect(await console.manage('GET', path, 200)).toMatchObject({ description: 'Mine', permanent: true });
   });
 
-  test.each([
-    ['Snooze for 30 days', 'End snooze'],
-    ['Mark as permanent', 'Mark as temporary'],
-  ])('the action "%s" on a flag can be undone with "%s"', async (action, undo) => {
-    const { page } = await openFresh(`to-${action.toLowerCase()}`);
-    await act(page, action);
-    await act(page, undo);
-    const path = `/api/v2/applications/${sender.application}/features/to-${action.toLowerCase()}`;
-    const undone = { permanent: false, snoozedUntil: null };
-    await expect.poll(() => console.manage('GET', encodeURI(path), 200)).toMatchObject(undone);
+  test('one action keeps a flag until a date or for ever, and the setting ends this', async () => {
+    const { page } = await openFresh('to-keep');
+    const dialog = page.getByRole('dialog', { name: 'Keep to-keep' });
+    const save = async () => {
+      await dialog.getByRole('button', { name: /^Save date/ }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    const saved = () => console.manage('GET', `/api/v2/applications/${sender.application}/features/to-keep`, 200);
+    await act(page, 'Keep until …');
+    await dialog.getByLabel('Keep until').fill('2099-01-31');
+    await save();
+    const until = expect.stringMatching(/^2099-01-31T/);
+    await expect.poll(saved).toMatchObject({ permanent: false, snoozedUntil: until });
+    await page.getByRole('heading', { name: /^Keep until .*2099/ }).waitFor();
+    await act(page, 'Keep until …');
+    await dialog.getByLabel('Keep for ever').check();
+    await save();
+    await expect.poll(saved).toMatchObject({ permanent: true, snoozedUntil: null });
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('region', { name: 'Keep until' }).getByText('for ever').waitFor();
+    await page.getByRole('button', { name: 'Edit keep until' }).click();
+    await page.getByRole('checkbox', { name: 'Keep for ever' }).uncheck();
+    await page.getByRole('button', { name: 'Save date' }).click();
+    await expect.poll(saved).toMatchObject({ permanent: false, snoozedUntil: null });
   });
 
   test('a button copies the name and the variants of a flag, and a command that finds the flag in the code', async () => {

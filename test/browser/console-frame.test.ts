@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender } from './support/console.ts';
 import { cutTexts, readWidth } from './support/looks.ts';
 
@@ -166,4 +167,42 @@ test('no text is cut off without a tooltip on narrow screens', async () => {
       expect(await cutTexts(page), `${path} at ${width} px`).toEqual([]);
     }
   }
+});
+
+describe('a phone', () => {
+  test.each([
+    ['flags', '.overview-tile-value'],
+    ['flag?name=checkout', '.flag-head strong'],
+  ])('the page %s of a phone shows its first number within 250 px of the top', async (path, number) => {
+    const sender = await openSender(console, `Phone ${path}`);
+    await sender.packet({ checkout: { on: [3, 2, 1], off: [4, 1, 1] } });
+    const { page } = await console.visit(`/apps/${sender.application}/Production/${path}`, phone);
+    await page.locator(number).filter({ hasText: '7' }).first().waitFor();
+    const bottom = await page.locator(number).first().boundingBox();
+    expect(bottom!.y + bottom!.height).toBeLessThanOrEqual(250);
+    expect(await readWidth(page)).toBe(phone.viewport.width);
+  });
+
+  test('a phone has a bar of pages at the bottom, and shows the other pages behind More', async () => {
+    const { page } = await console.visit(featuresAddress(), phone);
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await pages.getByRole('button', { name: 'More' }).waitFor();
+    expect(await pages.getByRole('link').allTextContents()).toEqual(['Flags', 'Experiments', 'Clean-up']);
+    const { y, height } = (await pages.boundingBox())!;
+    expect(y + height).toBe(phone.viewport.height);
+    await pages.getByRole('button', { name: 'More' }).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await pages.getByRole('link', { name: 'Metrics' }).click();
+    await page.waitForURL(/\/metrics/);
+    await pages.getByRole('link', { name: 'Metrics' }).waitFor({ state: 'hidden' });
+  });
+
+  test('one sheet has the range, the comparison and the time zone', async () => {
+    const { page } = await console.visit(featuresAddress(), phone);
+    await page.getByRole('button', { name: /^Range: 7 days/ }).click();
+    const sheet = page.getByRole('menu');
+    for (const name of ['24 hours', 'vs previous period']) await sheet.getByRole('menuitemradio', { name }).waitFor();
+    await sheet.getByRole('menuitem', { name: 'Time zone …' }).click();
+    await page.getByRole('dialog', { name: 'Time zone' }).waitFor();
+  });
 });

@@ -38,17 +38,18 @@ needing('chromium-headless-shell', 'postgresql').describe('the console with seve
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  test('the ingest page lists the nodes, and keeps its figures while PostgreSQL is unreachable', async () => {
-    const { page } = await console_.visit(`/apps/${shop.application}/Production/ingest?range=24h`);
+  test('the server page lists the nodes, and the ingest page keeps its figures without PostgreSQL', async () => {
+    const { page, tab } = await console_.visit('/server');
+    const ingest = await tab(`/apps/${shop.application}/Production/ingest?range=24h`);
     const row = page.getByRole('table', { name: 'Nodes' }).getByRole('row', { name: /^flagmeter-1 .* up / });
     await row.waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await database.stop();
-    await page.locator('.live', { hasText: /since .*: .*PostgreSQL/ }).waitFor();
+    await ingest.locator('.live', { hasText: /since .*: .*PostgreSQL/ }).waitFor();
     await row.waitFor();
     await database.start();
     await shop.packet({ checkout: { on: [1] } });
-    const accepted = page
+    const accepted = ingest
       .locator('.ingest-sums')
       .getByText(/accepted$/)
       .locator('strong');

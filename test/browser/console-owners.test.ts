@@ -128,7 +128,8 @@ describe('the clean-up page', () => {
     const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, { colorScheme, viewport });
     await page.getByRole('heading', { name: 'These 2 flags can be removed' }).waitFor();
-    await item(page, 'forever').getByText('Pull-request text').click();
+    await page.getByText('Pull-request text').first().click();
+    await page.getByRole('region', { name: 'Remove the flag forever, keep on' }).waitFor();
     const folder = process.env['SCREENSHOTS'];
     if (folder !== undefined) await page.screenshot({ path: `${folder}/cleanup-${colorScheme}.png`, fullPage: true });
     expect(await axeFaults(page)).toEqual([]);
@@ -136,23 +137,28 @@ describe('the clean-up page', () => {
     expect(width).toBeLessThanOrEqual(0);
   });
 
-  test('the clean-up page shows evidence and a pull-request text for each flag, and one text for selected flags', async () => {
+  test('the clean-up page groups flags by owner, with evidence, one pull-request text and the number of removable flags', async () => {
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);
     const forever = item(page, 'forever');
-    await forever.getByText(/^Only on since/).waitFor();
+    await forever.getByText(/^Remove: only on since/).waitFor();
     await forever.getByText(/Only the variant on has been served/).waitFor();
     await forever.getByText('Keep the branch of the variant').first().waitFor();
     await item(page, 'legacy').getByText('The code no longer names the flag').first().waitFor();
-    await page.getByRole('button', { name: 'Copy pull-request text for 2 flags' }).waitFor();
-    await forever.getByRole('checkbox').check();
-    await page.getByRole('button', { name: 'Copy pull-request text for 1 flag', exact: true }).waitFor();
-    await forever.getByText('Pull-request text').click();
-    await forever.getByText('Remove the flag forever, keep on').waitFor();
-    await page.getByRole('button', { name: 'Export: Clean-up' }).click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('menuitem', { name: 'Markdown' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('clean-up.md');
+    await page.getByRole('heading', { name: 'No owner 1 flag' }).waitFor();
+    const group = page.getByRole('region', { name: '@shop/web' });
+    await group.getByRole('heading', { name: '@shop/web 1 flag' }).waitFor();
+    await group.getByText('Pull-request text').click();
+    await group.getByRole('region', { name: 'Remove the flag forever, keep on' }).getByText('Removes').waitFor();
+    await page.getByRole('region', { name: 'Removable flags over time' }).getByText('Show as table').click();
+    await page.getByRole('cell', { name: '2', exact: true }).first().waitFor();
+    for (const [name, file] of [
+      ['CSV', 'clean-up.csv'],
+      ['Markdown', 'clean-up.md'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Export: Clean-up' }).click();
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('menuitem', { name }).click();
+      expect((await downloading).suggestedFilename()).toBe(file);
+    }
   });
 });

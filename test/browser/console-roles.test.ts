@@ -38,7 +38,7 @@ async function visitAs(name: string, role: string, path: string): Promise<Visit 
   return { ...visit, id: made.id };
 }
 
-const writing = /^(Add|Archive|Change|Create|Declare|Delete|End|Forget|Invite|Permanent|Remove|Save|Snooze)/;
+const writing = /^(Add|Archive|Change|Create|Declare|Delete|End|Forget|Invite|Keep|Remove|Save)/;
 
 test('a Viewer sees no controls that change anything', async () => {
   const { page } = await visitAs('Vera', 'Viewer', `${featuresAddress}/flags`);

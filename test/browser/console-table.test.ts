@@ -127,8 +127,10 @@ describe('selected flags', () => {
     await page.getByLabel('Select flag flag-3', { exact: true }).click({ modifiers: ['Shift'] });
     await bulk(page).getByText('4 flags selected').waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await change(page, 'Mark as permanent');
-    await bulk(page).getByText('4 flags marked as permanent.').waitFor();
+    await change(page, 'Keep until …');
+    await page.getByRole('dialog').getByLabel('Keep for ever').check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep flags' }).click();
+    await bulk(page).getByText('4 flags kept for ever.').waitFor();
     expect(await feature('flag-2')).toMatchObject({ permanent: true });
     await bulk(page).getByRole('button', { name: 'Undo' }).click();
     await bulk(page).getByText('4 flags restored.').waitFor();
@@ -220,14 +222,15 @@ test('the overview shows several environments next to each other', async () => {
   await page.getByRole('grid', { name: 'Flags', exact: true }).waitFor();
 });
 
-test('the table with all default columns fits the page, or becomes compact', async () => {
+test('the six default columns of the table fit a page of 1024 px, and a narrower table is compact', async () => {
   const feature = `/api/v2/applications/${shop.application}/features/flag-1`;
   const patch = { owners: [{ type: 'text', name: 'Payments' }], split: { on: 1, off: 1 } };
   await console.manage('PATCH', feature, 200, patch);
   const { page } = await console.visit(featuresAddress('?range=24h'));
-  for (const width of [1100, 1241, 1280]) {
+  for (const width of [1000, 1024, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    await cell(page, 1, 'owners').waitFor({ state: width > 1240 ? 'visible' : 'hidden' });
+    for (const column of ['users', 'owners'])
+      await cell(page, 1, column).waitFor({ state: width >= 1024 ? 'visible' : 'hidden' });
     expect(await page.evaluate('document.documentElement.scrollWidth'), `${width}`).toBe(width);
   }
 });

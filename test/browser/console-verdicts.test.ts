@@ -72,25 +72,27 @@ async function keep(page: Page, name: string): Promise<void> {
 describe('the verdict', () => {
   test('the table of flags shows verdicts and filters by verdict, and agrees with the page of a flag', async () => {
     const { page } = await console.visit(featuresAddress(shop));
-    await findRow(page, 'old-banner').getByText('cannot tell').waitFor();
-    const misspelt = findRow(page, 'chekcout').getByText('unknown flag – did you mean checkout?');
+    await findRow(page, 'old-banner').getByText('keep: cannot tell').waitFor();
+    const misspelt = findRow(page, 'chekcout').getByText('fix: unknown flag – did you mean checkout?');
     expect(await misspelt.getAttribute('title')).toMatch(/might be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
-    expect(await findRow(page, 'next-year').getByText('new').count()).toBe(1);
-    await page.getByLabel('State').selectOption({ label: 'cannot tell (1)' });
+    expect(await findRow(page, 'next-year').getByText('keep: new').count()).toBe(1);
+    await page.getByLabel('State').selectOption({ label: 'keep: cannot tell (1)' });
     await expect.poll(() => names(page)).toEqual(['old-banner']);
     expect(page.url()).toContain('state=cannot_tell');
     await page.getByRole('link', { name: 'old-banner' }).first().click();
-    await page.getByRole('heading', { name: 'Cannot tell whether it is used' }).waitFor();
+    await page.getByRole('heading', { name: 'Keep: cannot tell whether it is used' }).waitFor();
     await page
       .getByText(/still names it in Production, at earlier times: a clock might be wrong\./)
       .first()
       .waitFor();
+    expect(await page.locator('.flag-verdict .primary').count()).toBe(0);
   });
 
   test('the page of an undeclared flag warns about it, and links to the similar declared flag', async () => {
     const { page } = await console.visit(featureAddress(shop, 'chekcout'));
     await page.locator('.flag-verdict.panel-warn').waitFor();
+    await page.locator('.flag-verdict .primary').getByText('Declare flag').waitFor();
     await page.getByText('and might be misspelt').waitFor();
     expect(await page.getByRole('link', { name: 'checkout', exact: true }).count()).toBe(1);
     expect(await page.getByText('The flag is not declared.').count()).toBe(1);

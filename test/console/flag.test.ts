@@ -31,13 +31,13 @@ const notArchived = { archived: false, archivedAt: null, snoozedUntil: '2026-06-
 
 describe('the heading of a verdict', () => {
   it.each([
-    ['one_variant', 'One variant only since <2026-05-03>, in Production'],
-    ['safe_to_remove', 'Safe to remove: no sign of use since <2026-05-03>'],
-    ['not_seen', 'No sign of use since <2026-05-03>'],
-    ['in_use', 'In use since <2026-05-03>, in Production'],
-    ['snoozed', 'Snoozed until <2026-06-01>'],
-    ['permanent', 'Permanent: intended to stay'],
-    ['cannot_tell', 'Cannot tell whether it is used'],
+    ['one_variant', 'Remove: one variant only since <2026-05-03>, in Production'],
+    ['safe_to_remove', 'Remove: no sign of use since <2026-05-03>'],
+    ['not_seen', 'Keep, senders unknown: no sign of use since <2026-05-03>'],
+    ['in_use', 'Keep: in use since <2026-05-03>, in Production'],
+    ['snoozed', 'Keep until <2026-06-01>'],
+    ['permanent', 'Keep for ever'],
+    ['cannot_tell', 'Keep: cannot tell whether it is used'],
   ] as const)('the heading of the verdict %s is a sentence', (kind, heading) => {
     expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
   });
@@ -46,15 +46,15 @@ describe('the heading of a verdict', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
     const used = createVerdict('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
     expect(formatHeading(used, notArchived, words).heading).toBe(
-      'In use since <2026-05-03>: 2 variants within 30 days, in Production',
+      'Keep: in use since <2026-05-03>, 2 variants within 30 days, in Production',
     );
   });
 
   it('the heading of an undeclared flag names the similar declared flag, and then the verdict', () => {
     const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
     expect(formatHeading(misspelt, notArchived, words)).toEqual({
-      heading: 'Unknown flag – did you mean checkout?',
-      also: 'In use since <2026-05-03>, in Production',
+      heading: 'Fix: unknown flag – did you mean checkout?',
+      also: 'Keep: in use since <2026-05-03>, in Production',
     });
     expect(chooseTone('in_use', { declared: false, archived: false })).toBe('warn');
   });
@@ -63,10 +63,10 @@ describe('the heading of a verdict', () => {
     const archived = { ...notArchived, archived: true, archivedAt: since };
     expect(formatHeading(createVerdict('safe_to_remove'), archived, words)).toEqual({
       heading: 'Archived since <2026-05-03>',
-      also: 'Safe to remove: no sign of use since <2026-05-03>',
+      also: 'Remove: no sign of use since <2026-05-03>',
     });
     expect(chooseTone('safe_to_remove', { declared: true, archived: true })).toBe('quiet');
-    expect(formatHeading(createVerdict('archived_but_asked'), archived, words).heading).toMatch(/^Archived, but/);
+    expect(formatHeading(createVerdict('archived_but_asked'), archived, words).heading).toMatch(/^Fix: archived, but/);
     expect(chooseTone('archived_but_asked', { declared: true, archived: true })).toBe('bad');
   });
 
@@ -85,20 +85,12 @@ describe('the heading of a verdict', () => {
     expect(reasonText({ text: '3 senders kept reporting.', at: null }, words)).toBe('3 senders kept reporting.');
   });
 
-  it.each([
-    [
-      'archived',
-      { archived: true, permanent: false, declared: true },
-      false,
-      ['snooze', 'copy', 'unarchive', 'permanent'],
-    ],
-    ['snoozed', { archived: false, permanent: true, declared: false }, true, ['copy', 'archive', 'declare']],
-  ] as const)(
-    'listActions lists the actions that are not done, suggested ones first, for a flag that is %s',
-    (_, feature, snoozed, actions) => {
-      expect(listActions(['snooze', 'copy'], feature, snoozed)).toEqual(actions);
-    },
-  );
+  it('the actions on a flag omit what is done, and a snooze and a permanent flag are one action', () => {
+    const archived = listActions(['snooze', 'copy', 'permanent'], { archived: true, declared: true });
+    expect(archived).toEqual(['keep', 'copy', 'unarchive']);
+    const unknown = listActions(['copy', 'unarchive'], { archived: false, declared: false });
+    expect(unknown).toEqual(['copy', 'archive', 'keep', 'declare']);
+  });
 
   it('the clean-up text names the flag and its variants, and quotes the search command for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(

@@ -118,22 +118,22 @@ describe('flags', () => {
   });
 
   test('the table shows the state of each flag', () => {
-    expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
+    expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('remove: one variant only');
     expect(explainState(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is the only evidence/);
   });
 
   test('the table explains why a flag is in use, even if the range shows only one variant', () => {
     const used = row('a', { variants: [['on', 10]], recentVariants: 2 });
-    expect([stateText(used), getShownState(used)]).toEqual(['in use: 2 variants', 'in_use']);
+    expect([stateText(used), getShownState(used)]).toEqual(['keep: in use, 2 variants', 'in_use']);
     expect(explainState(used, days)).toBe('In use: 2 variants within 30 days');
-    expect(stateText(row('a', { recentVariants: 1 }))).toBe('in use');
+    expect(stateText(row('a', { recentVariants: 1 }))).toBe('keep: in use');
   });
 
   test('the table shows a misspelt flag as undeclared, although the flag is in use', () => {
     const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
     const meant = meantBy([row('checkout'), misspelt]);
-    expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['unknown flag', 'undeclared']);
-    expect(stateText(misspelt, meant(misspelt))).toBe('unknown flag – did you mean checkout?');
+    expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['fix: unknown flag', 'undeclared']);
+    expect(stateText(misspelt, meant(misspelt))).toBe('fix: unknown flag – did you mean checkout?');
     expect(explainState(misspelt, days)).toMatch(/^Not declared, so the name might be misspelt/);
     expect(meant(row('checkout'))).toBeUndefined();
   });
@@ -150,7 +150,7 @@ describe('flags', () => {
 
   test('an archived flag that programs still check needs attention', () => {
     const asked = row('a', { verdict: 'archived_but_asked', archived: true });
-    expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['archived but requested', false]);
+    expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['fix: archived but requested', false]);
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
   });
 

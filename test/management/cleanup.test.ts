@@ -59,6 +59,20 @@ test('the cleanup list has removable features with evidence, and other features 
   expect(csv.text.split('\r\n')[1]).toContain('forever');
 });
 
+test('the history of removable features counts a feature after 30 days with one variant, and ends when a feature is archived', async () => {
+  const { ask, see, clock } = await openRegistry();
+  for (const name of ['forever', 'done']) await ask('POST', '/features', { name });
+  const both = { forever: { on: [5] }, done: { on: [1] } };
+  see({ f: both });
+  clock.advance(35 * dayMs);
+  see({ f: both });
+  const history = async () => (await ask('GET', '/cleanup')).json.history.slice(-7);
+  expect(await history()).toEqual([0, 2, 2, 2, 2, 2, 2]);
+  await ask('PATCH', '/features/done', { archived: true });
+  clock.advance(2 * dayMs);
+  expect(await history()).toEqual([2, 2, 2, 2, 1, 1, 1]);
+});
+
 test('an undeclared name with one variant is not removable, because it might be misspelt', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { chekcout: { on: [1] } } });

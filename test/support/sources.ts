@@ -59,6 +59,7 @@ export const house = [
   'src/console/pages/people',
   'src/console/pages/first-run',
   'src/console/pages/ingest',
+  'src/console/pages/server',
   'src/console/pages/settings',
   'src/console/pages/application-settings',
   'src/console/components/chart',

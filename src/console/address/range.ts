@@ -45,7 +45,11 @@ export type Range =
   /** Unix ms; `from` is included, `to` is excluded. */
   | { readonly from: number; readonly to: number };
 
-export const comparisons = { previous: 'previous period', year: 'year before', none: 'nothing' } as const;
+export const comparisons = {
+  previous: 'vs previous period',
+  year: 'vs year before (52 weeks)',
+  none: 'No comparison',
+} as const;
 export type Comparison = keyof typeof comparisons;
 
 /** The whole buckets of a range at a given time. The last bucket can be incomplete. */

@@ -1,3 +1,5 @@
+import { readBody, send } from '../api/client.ts';
+import { downloadCsv } from './download.ts';
 import { Menu } from './menu.tsx';
 
 interface ExportMenuProps {
@@ -9,4 +11,11 @@ interface ExportMenuProps {
 /** The ways to save or share a table or chart. */
 export function ExportMenu({ of, items }: ExportMenuProps) {
   return <Menu class="export" label="Export" title={`Export: ${of}`} items={items} end />;
+}
+
+/** Saves the CSV file that the API returns. @param path with `format=csv` */
+export async function downloadFrom(name: string, path: string): Promise<void> {
+  const response = await send('GET', path);
+  if (!response.ok) await readBody(response);
+  downloadCsv(name, await response.text());
 }

@@ -27,7 +27,7 @@ import { Menu } from '../components/menu.tsx';
 import { openShortcuts, type Shortcut, useKeys } from '../components/shortcuts.tsx';
 import { pageTitle } from '../components/title.ts';
 import { routes, tabs } from '../pages/routes.ts';
-import { applications, useZone } from '../reader/reader.tsx';
+import { applications, hasRole, useZone } from '../reader/reader.tsx';
 import type { SearchDialogProps } from '../search/dialog.tsx';
 import { chooseTheme, type Theme, theme, themes } from '../styles/theme.ts';
 import { format } from '../text/format.ts';
@@ -59,7 +59,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <header class="bar">
         <a class="brand" href={`${root}/`}>
           <Logo />
-          flagmeter
+          <span class="hidden-on-phone">flagmeter</span>
         </a>
         <Switchers place={place} application={application} />
         <span class="spacer" />
@@ -121,7 +121,7 @@ function Switchers({ place, application }: { place: Place; application: Applicat
       />
       {application && application.environments.length > 0 && (
         <>
-          <span class="quiet" aria-hidden="true">
+          <span class="quiet hidden-on-phone" aria-hidden="true">
             ▸
           </span>
           <Switcher
@@ -147,24 +147,38 @@ function Tabs({ place, application }: { readonly place: Place; readonly applicat
       ? applicationSettingsAddress(application.id)
       : withQuery(environmentAddress(application.id, environment, page), kept(query));
   useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(tabAddress(page)))));
+  const links = (some: typeof tabs) =>
+    environment !== undefined &&
+    some.map(({ page, title }) => (
+      <a key={page} href={tabAddress(page)} aria-current={current(place, page)}>
+        {title}
+      </a>
+    ));
+  const more = useRef<HTMLDivElement>(null);
+  const hideMore = () => more.current?.hidePopover?.();
+  useEffect(hideMore, [place.page]);
   return (
     <nav class="tabs" aria-label="Pages of the application">
-      {environment !== undefined &&
-        tabs.map(({ page, title }) => (
-          <a key={page} href={tabAddress(page)} aria-current={current(place, page)}>
-            {title}
-          </a>
-        ))}
-      <a
-        href={applicationSettingsAddress(application.id)}
-        aria-current={place.page === 'application' ? 'page' : undefined}
-      >
-        <span class="tabs-wide">Application </span>
-        <span class="tabs-last">settings</span>
-      </a>
+      {links(tabs.slice(0, tabsOnPhone))}
+      <button type="button" class="tabs-more" popoverTarget="more-pages">
+        More
+      </button>
+      {/* On wide screens, the popover is shown as part of the list. */}
+      <div ref={more} id="more-pages" popover="auto" class="tabs-rest">
+        {links(tabs.slice(tabsOnPhone))}
+        <a
+          href={applicationSettingsAddress(application.id)}
+          aria-current={place.page === 'application' ? 'page' : undefined}
+        >
+          Application settings
+        </a>
+      </div>
     </nav>
   );
 }
+
+/** Number of pages in the bar of a phone. Its button *More* shows the other pages. */
+const tabsOnPhone = 3;
 
 function current(place: Place, page: string): 'page' | 'true' | undefined {
   if (place.page === page) return 'page';
@@ -181,17 +195,25 @@ function useDocumentTitle(place: Place, application: Application | undefined): v
   }, [named, place.page, place.environment, application?.name]);
 }
 
+function SearchIcon() {
+  return (
+    <svg class="logo search-icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M14 14l6 6M10 4a6 6 0 1 0 .01 0" />
+    </svg>
+  );
+}
+
 function LiveStatus() {
   const { query } = useQuery();
   const fixed = !endsNow(readRange(query), now.peek(), useZone());
   const ended = asked.value === 'ended';
   const state = computeLiveness({ polled: liveness.value, reachable: reachable.value, ended, now: now.value });
   useAnnounced(state?.kind);
-  if (state === undefined) return fixed ? <span class="live">○ fixed range</span> : null;
+  if (state === undefined) return fixed ? <span class="live hidden-on-phone">○ fixed range</span> : null;
   return (
     <span class={`live live-${state.kind}`} title={`Figures as of ${format.clockSeconds(state.since)}`}>
       <span class="live-dot" aria-hidden="true" />
-      {statusText(state)}
+      <span class={state.kind === 'live' ? 'hidden-on-phone' : undefined}>{statusText(state)}</span>
       {whyAway(liveness.value?.error)}
     </span>
   );
@@ -249,7 +271,8 @@ function SearchButton() {
   return (
     <>
       <button type="button" class="search-button" aria-haspopup="dialog" onClick={() => void open()}>
-        <span class="search-button-label">Search</span> <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        <SearchIcon />
+        <span class="hidden-on-phone">Search</span> <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       {Dialog !== undefined && isOpen.value && <Dialog onClose={() => (isOpen.value = false)} />}
     </>
@@ -269,7 +292,7 @@ function AccountMenu() {
             {(name || email).slice(0, 1).toUpperCase()}
           </span>
           <span class="hidden">Account: </span>
-          <span class="account-label" title={name || email}>
+          <span class="account-label hidden-on-phone" title={name || email}>
             {name || email}
           </span>
         </>
@@ -277,6 +300,7 @@ function AccountMenu() {
       items={[
         { label: 'Settings', onSelect: () => route(address('settings')) },
         { label: 'Audit log', onSelect: () => route(address('audit')) },
+        ...(hasRole('Admin') ? [{ label: 'Server', onSelect: () => route(address('server')) }] : []),
         { label: 'Docs', onSelect: () => location.assign(address('docs')) },
         { label: 'Shortcuts', onSelect: openShortcuts },
         ...(Object.keys(themes) as Theme[]).map((each, index) => ({

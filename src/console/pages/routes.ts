@@ -93,6 +93,12 @@ export const routes: readonly ConsoleRoute[] = [
     load: () => import('./audit/audit.tsx').then(({ Audit }) => Audit),
   },
   {
+    page: 'server',
+    path: '/server',
+    title: 'Server',
+    load: () => import('./server/page.tsx').then(({ ServerPage }) => ServerPage),
+  },
+  {
     page: 'settings',
     path: '/settings/:page?',
     title: 'Settings',

@@ -48,6 +48,9 @@ const exampleReason = {
 /** Maximum length of each of the two lists: features that can be removed, and features that cannot be removed yet. */
 export const maxCleanup = 200;
 
+/** Number of days of `history`. */
+export const historyDays = 90;
+
 export const Cleanup = shape(
   'Cleanup',
   {
@@ -57,6 +60,10 @@ export const Cleanup = shape(
       `Features that can be removed, at most ${maxCleanup}, sorted by time. Features that are safe to remove come first.`,
     ),
     total: count('Number of all features that can be removed.'),
+    history: list(
+      count('Number of features.'),
+      `Number of removable features at the end of each of the last ${historyDays} UTC days, oldest first; today comes last. Computed from the present verdicts: a feature counts from the day on which its silence, or its single variant, had lasted long enough, until the day on which it was archived.`,
+    ),
     blocked: list(Blocked, `Apparently unused features that cannot be removed yet, at most ${maxCleanup}.`),
     blockedTotal: count('Number of all features that cannot be removed yet.'),
     pullRequest: orNull(
@@ -85,6 +92,7 @@ export const Cleanup = shape(
       },
     ],
     total: 1,
+    history: [...new Array<number>(historyDays - 1).fill(0), 1],
     blocked: [],
     blockedTotal: 0,
     pullRequest: examplePullRequest,

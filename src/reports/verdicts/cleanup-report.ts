@@ -1,7 +1,7 @@
 import { canGo } from '../../contract/health.ts';
 import { surplusName } from '../../contract/names.ts';
 import { nearest } from '../../contract/nearest.ts';
-import { maxCleanup } from '../../contract/shapes/cleanup.ts';
+import { historyDays, maxCleanup } from '../../contract/shapes/cleanup.ts';
 import type { Verdict } from '../../contract/shapes/verdict.ts';
 import { findDecisive, type VerdictKind } from '../../contract/verdicts.ts';
 import { timeText } from '../../runtime/rfc3339.ts';
@@ -9,7 +9,7 @@ import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { FoundForCleanup } from '../../webhooks/findings.ts';
-import { type Judgement, judge } from './verdict.ts';
+import { dayMs, type Judgement, judge } from './verdict.ts';
 import { explainJudgement, undeclared } from './verdict-reasons.ts';
 import { readChecks } from './verdict-report.ts';
 import { factsWithAskers, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
@@ -49,6 +49,8 @@ export interface CleanupResult {
   readonly total: number;
   readonly kept: readonly KeptFeature[];
   readonly keptTotal: number;
+  /** Number of removable features at the end of each day, oldest first. */
+  readonly history: readonly number[];
 }
 
 /** Verdicts without evidence that the feature is needed. Undeclared features are not included: they can be misspelt. */
@@ -70,10 +72,12 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const removable: JudgedFeature[] = [];
   const kept: JudgedFeature[] = [];
+  const history = new Array<number>(historyDays).fill(0);
   for (const [feature, judgement] of judgements) {
     const declaration = declarations.get(feature);
     const { kind } = judgement;
     if (feature === surplusName || (only !== undefined && !only.has(feature))) continue;
+    addDays(history, task, judgement, declaration);
     const isDone = declaration?.archived === true && kind !== 'archived_but_asked';
     const judged = { feature, judgement, declared: declaration !== undefined };
     if (canGo(kind, declaration)) removable.push(judged);
@@ -86,7 +90,29 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
     counts: countFindings(judgements, declarations),
     total: removable.length,
     keptTotal: kept.length,
+    history,
   };
+}
+
+/**
+ * Adds a feature to the days on which it was removable: from the day on which its silence, or its single variant, had
+ * lasted long enough, until the day on which it was archived.
+ */
+function addDays(
+  history: number[],
+  { now, staleAfterMs }: CleanupTask,
+  judgement: Judgement,
+  declaration: FeatureDeclaration | undefined,
+): void {
+  const { kind, since } = judgement.whenArchived ?? judgement;
+  if (!canGo(kind, declaration && { archived: false })) return;
+  const today = Math.floor(now / dayMs);
+  const from = Math.floor(((since ?? 0) + staleAfterMs) / dayMs);
+  const end = declaration?.archived ? Math.floor((declaration.archivedAt ?? 0) / dayMs) : today + 1;
+  for (const index of history.keys()) {
+    const day = today - historyDays + 1 + index;
+    if (from <= day && day < end) history[index]! += 1;
+  }
 }
 
 /** Counts the findings. `__other__` is not counted as a flag, because it is not a single feature. */

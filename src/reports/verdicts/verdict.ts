@@ -45,6 +45,8 @@ export interface Judgement {
   readonly variants?: readonly string[];
   /** The judgement without the declaration, if the kind is `permanent` or `snoozed`. */
   readonly otherwise?: Judgement;
+  /** The judgement at the time at which the feature was archived; absent if the feature is not archived. */
+  readonly whenArchived?: Judgement;
 }
 
 export const dayMs = 86_400_000;
@@ -53,6 +55,14 @@ export const dayMs = 86_400_000;
 const newMs = 7 * dayMs;
 
 export function judge(facts: VerdictFacts): Judgement {
+  const { declaration } = facts;
+  const judged = judgeDeclared(facts);
+  if (!declaration?.archived || declaration.archivedAt === null) return judged;
+  const active = { ...declaration, archived: false };
+  return { ...judged, whenArchived: judgeUse({ ...facts, declaration: active, now: declaration.archivedAt }) };
+}
+
+function judgeDeclared(facts: VerdictFacts): Judgement {
   const { declaration, now } = facts;
   const judged = judgeUse(facts);
   const { environments } = judged;

@@ -1,4 +1,5 @@
 import { useComputed } from '@preact/signals';
+import type { ComponentChild } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { maxZonedMs } from '../../../contract/calendar.ts';
 import { useQuery } from '../../address/address.ts';
@@ -23,7 +24,6 @@ import { useZone } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { useDialog } from '../dialog.tsx';
 import { Menu } from '../menu.tsx';
-import { ChosenDays, CustomRange, ZoneDialog } from './range-dialogs.tsx';
 
 export interface ChosenRange {
   readonly range: Range;
@@ -64,39 +64,58 @@ export function useRange(): ChosenRange {
   };
 }
 
+/** The dialogs are loaded when the first one is opened. */
+type Dialogs = typeof import('./range-dialogs.tsx');
+
 /**
- * Chooses the range of the page, and its time zone.
+ * One menu for the range of the page, its comparison and its time zone.
  * @param compares true if the page compares the range with an earlier range
  */
 export function RangePicker({ compares = false }: { readonly compares?: boolean }) {
-  const { query } = useQuery();
-  const { range, bounds, choose, unzoom } = useRange();
+  const { query, change } = useQuery();
+  const { range, bounds, comparison, choose, unzoom } = useRange();
   const dialog = useDialog();
+  const open = async (create: (dialogs: Dialogs) => ComponentChild) =>
+    dialog.open(create(await import('./range-dialogs.tsx')));
+  const choosing = { bounds, onChoose: choose, onClose: dialog.close };
   const before = readRange({ range: query['range'] ?? '' });
   const label = [rangeLabel(range), daysText(range, bounds)].filter(Boolean).join(', ');
+  const shown = `${label} · ${format.zone}`;
   const item = (each: Preset) => ({
     label: presets[each].label,
     checked: 'preset' in range && each === range.preset,
-    ...(each === '1h' && { apart: true }),
+    apart: each === '1h',
     onSelect: () => choose({ preset: each }),
+  });
+  const comparisonItem = (each: Comparison) => ({
+    label: comparisons[each],
+    checked: each === comparison,
+    apart: each === 'previous',
+    onSelect: () => change({ compare: each === 'previous' ? undefined : each }, true),
   });
   return (
     <div class="range">
       <Menu
-        label={label}
-        title={`Range: ${label}`}
+        label={<RangeLabel text={shown} />}
+        title={`Range: ${shown}`}
         items={[
           ...(Object.keys(presets) as Preset[]).map(item),
           {
             label: 'Days …',
             checked: 'first' in range,
             apart: true,
-            onSelect: () => dialog.open(<ChosenDays bounds={bounds} onChoose={choose} onClose={dialog.close} />),
+            onSelect: () => void open(({ ChosenDays }) => <ChosenDays {...choosing} />),
           },
           {
             label: 'From … to …',
             checked: 'from' in range,
-            onSelect: () => dialog.open(<CustomRange bounds={bounds} onChoose={choose} onClose={dialog.close} />),
+            onSelect: () => void open(({ CustomRange }) => <CustomRange {...choosing} />),
+          },
+          ...(compares ? (Object.keys(comparisons) as Comparison[]).map(comparisonItem) : []),
+          {
+            label: 'Time zone …',
+            apart: true,
+            onSelect: () => void open(({ ZoneDialog }) => <ZoneDialog onClose={dialog.close} />),
           },
         ]}
       />
@@ -105,18 +124,17 @@ export function RangePicker({ compares = false }: { readonly compares?: boolean 
           Back to {rangeLabel(before)}
         </button>
       )}
-      {compares && <ComparisonMenu />}
-      <button
-        type="button"
-        class="link"
-        title="Change time zone"
-        onClick={() => dialog.open(<ZoneDialog onClose={dialog.close} />)}
-      >
-        Times in {format.zone}
-      </button>
       <DaysInUtc bounds={bounds} />
       {dialog.element}
     </div>
+  );
+}
+
+function RangeLabel({ text }: { readonly text: string }) {
+  return (
+    <span class="range-label" title={text}>
+      {text}
+    </span>
   );
 }
 
@@ -131,21 +149,4 @@ function DaysInUtc({ bounds: { zone, from, to } }: { readonly bounds: Bounds }) 
       ? 'the range is longer than 35 days'
       : 'days of this time zone do not begin with a full UTC hour';
   return <span class="quiet">Days are UTC days: {why}</span>;
-}
-
-function ComparisonMenu() {
-  const { change } = useQuery();
-  const { comparison } = useRange();
-  const label = (each: Comparison) => (each === 'none' ? 'No comparison' : `vs ${comparisons[each]}`);
-  return (
-    <Menu
-      label={label(comparison)}
-      title={`Comparison: ${label(comparison)}`}
-      items={(Object.keys(comparisons) as Comparison[]).map((each) => ({
-        label: each === 'year' ? 'vs year before (52 weeks)' : label(each),
-        checked: each === comparison,
-        onSelect: () => change({ compare: each === 'previous' ? undefined : each }, true),
-      }))}
-    />
-  );
 }

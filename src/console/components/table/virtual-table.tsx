@@ -32,6 +32,11 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const inView = rows.slice(view.first, view.end);
   const shown = printing.value ? { first: 0, end: rows.length } : view;
   useLayoutEffect(() => nameCutCells(body.current));
+  useEffect(() => {
+    const onResize = () => nameCutCells(body.current);
+    window.addEventListener('resize', onResize);
+    return () => window.removeEventListener('resize', onResize);
+  }, []);
   useEffect(() => onView?.(inView), [inView.map(rowKey).join('\n')]);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot position its rows

@@ -16,14 +16,13 @@ import { itemAddress } from '../../address/activity-links.ts';
 import { useQuery } from '../../address/address.ts';
 import { allowOnly, useParameters } from '../../address/parameters.ts';
 import type { InEnvironment } from '../../address/place.ts';
-import { call, type Query, readBody, resource, send, withQuery } from '../../api/client.ts';
+import { call, type Query, resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
 import { useAction } from '../../components/action.tsx';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
-import { downloadCsv } from '../../components/download.ts';
-import { ExportMenu } from '../../components/export-menu.tsx';
+import { downloadFrom, ExportMenu } from '../../components/export-menu.tsx';
 import { Reason, Skeleton } from '../../components/failure.tsx';
 import { Filter, type Options } from '../../components/form/filters.tsx';
 import { Help } from '../../components/help.tsx';
@@ -127,11 +126,7 @@ function Filters() {
 
 function Export({ path }: { readonly path: string }) {
   const { refusal, run } = useAction();
-  async function save() {
-    const response = await send('GET', path);
-    if (!response.ok) await readBody(response);
-    downloadCsv('activity', await response.text());
-  }
+  const save = () => downloadFrom('activity', path);
   return (
     <>
       <ExportMenu of="Activity" items={[{ label: 'CSV', onSelect: () => run(save, 'File saved') }]} />

@@ -1,15 +1,18 @@
 /* src/console/pages/cleanup: the flags that can be removed from the code. */
 import { useSignal } from '@preact/signals';
 import type { Cleanup, CleanupItem } from '../../../contract/shapes/cleanup.ts';
+import { ownersText } from '../../../contract/shapes/owned.ts';
 import { featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
+import { useAction } from '../../components/action.tsx';
+import { Chart } from '../../components/chart/chart.tsx';
 import { CodePlaces } from '../../components/code-places.tsx';
 import { CopyButton } from '../../components/copy.tsx';
-import { download, downloadCsv, toCsv } from '../../components/download.ts';
-import { ExportMenu } from '../../components/export-menu.tsx';
-import { Pending } from '../../components/failure.tsx';
+import { download } from '../../components/download.ts';
+import { downloadFrom, ExportMenu } from '../../components/export-menu.tsx';
+import { Pending, Reason } from '../../components/failure.tsx';
 import { Help } from '../../components/help.tsx';
 import { Table } from '../../components/table/table.tsx';
 import { format, plural } from '../../text/format.ts';
@@ -17,6 +20,7 @@ import { reasonText } from '../feature/verdict-words.ts';
 import { states } from '../overview/states.ts';
 
 const everyMs = 30_000;
+const dayMs = 86_400_000;
 
 export function CleanupPage({ application, environment }: InEnvironment) {
   const path = resource('applications', application, 'cleanup');
@@ -26,10 +30,12 @@ export function CleanupPage({ application, environment }: InEnvironment) {
     <div class="stack">
       <header class="head">
         <h1>{formatTitle(data.total)}</h1>
+        {data.items.length > 0 && <Export path={path} data={data} />}
         <p class="quiet">
           The <Help to="semantics#the-verdict">verdicts</Help> cover all environments. Computed {format.time(data.at)}.
         </p>
       </header>
+      <History data={data} />
       <List path={path} data={data} place={{ application, environment }} />
       <Blocked data={data} place={{ application, environment }} />
     </div>
@@ -42,99 +48,110 @@ interface SectionProps {
 }
 
 function List({ path, data, place }: SectionProps & { readonly path: string }) {
-  const chosen = useSignal<ReadonlySet<string>>(new Set());
   const { items, total } = data;
-  const selected = items.filter(({ feature }) => chosen.value.has(feature));
-  const choose = (feature: string, isChosen: boolean) => {
-    const next = new Set(chosen.value);
-    if (isChosen) next.add(feature);
-    else next.delete(feature);
-    chosen.value = next;
-  };
   if (items.length === 0)
     return (
       <p class="empty">
         A flag appears here when no sender checks it any more, or when everyone has had the same variant for a while.
       </p>
     );
-  const shown = selected.length === 0 ? items : selected;
   return (
     <>
-      <Tools
-        path={path}
-        data={data}
-        shown={shown}
-        hasSelection={selected.length > 0}
-        onAll={(all) => (chosen.value = new Set(all ? items.map(({ feature }) => feature) : []))}
-      />
-      {items.map((item) => (
-        <Item
-          key={item.feature}
-          item={item}
-          place={place}
-          chosen={chosen.value.has(item.feature)}
-          onChoose={(isChosen) => choose(item.feature, isChosen)}
-        />
+      {[...groupByOwner(items)].map(([owner, group]) => (
+        <section key={owner} class="stack" aria-label={owner || noOwner}>
+          <div class="head">
+            <h2>
+              {owner || noOwner} <span class="quiet">{plural(group.length, 'flag')}</span>
+            </h2>
+            <PullRequestText path={path} names={group.map(({ feature }) => feature)} />
+          </div>
+          {group.map((item) => (
+            <Item key={item.feature} item={item} place={place} />
+          ))}
+        </section>
       ))}
       {total > items.length && <p class="quiet">{plural(total - items.length, 'more flag')} can be removed.</p>}
     </>
   );
 }
 
-interface ToolsProps {
-  readonly path: string;
-  readonly data: Cleanup;
-  readonly shown: readonly CleanupItem[];
-  readonly hasSelection: boolean;
-  readonly onAll: (all: boolean) => void;
+const noOwner = 'No owner';
+
+/** Groups flags by their owners. The largest group is first, and flags without an owner are last. */
+function groupByOwner(items: readonly CleanupItem[]): ReadonlyMap<string, readonly CleanupItem[]> {
+  const groups = new Map<string, CleanupItem[]>();
+  for (const item of items) {
+    const owner = ownersText(item.owners);
+    groups.set(owner, [...(groups.get(owner) ?? []), item]);
+  }
+  const rank = ([owner, { length }]: readonly [string, readonly CleanupItem[]]) => (owner === '' ? 0 : length);
+  return new Map([...groups].toSorted((a, b) => rank(b) - rank(a)));
 }
 
-/** Buttons that select flags, and that copy or save the server's text about the selected flags. */
-function Tools({ path, data, shown, hasSelection, onAll }: ToolsProps) {
-  const isAll = shown.length === data.items.length;
-  const feature = shown.map((item) => item.feature);
-  const selection = usePoll<Cleanup>(isAll ? undefined : withQuery(path, { feature }), undefined);
-  const text = (isAll ? data : selection.data)?.pullRequest;
-  const what = shown.length === 1 ? '1 flag' : `${shown.length} flags`;
+/** The server's text about the flags of a group, loaded when it is opened. */
+function PullRequestText({ path, names }: { readonly path: string; readonly names: readonly string[] }) {
+  const isOpen = useSignal(false);
+  const { data, error } = usePoll<Cleanup>(isOpen.value ? withQuery(path, { feature: names }) : undefined, undefined);
+  const text = data?.pullRequest;
   return (
-    <div class="actions">
-      <label>
-        <input
-          type="checkbox"
-          checked={hasSelection && isAll}
-          onChange={(event) => onAll(event.currentTarget.checked)}
-        />{' '}
-        Select all
-      </label>
-      {text && <CopyButton label={`Copy pull-request text for ${what}`} text={() => `${text.title}\n\n${text.body}`} />}
-      <ExportMenu
-        of="Clean-up"
-        items={[
-          { label: 'CSV', onSelect: () => downloadCsv('clean-up', formatCsv(shown)) },
-          ...(text ? [{ label: 'Markdown', onSelect: () => saveText(text) }] : []),
-        ]}
-      />
-    </div>
+    <details class="cleanup-text" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <summary>Pull-request text</summary>
+      <Reason error={error} what="The text" />
+      {text && (
+        <>
+          <p>
+            <strong>{text.title}</strong> <CopyButton text={`${text.title}\n\n${text.body}`} label="Copy text" />
+          </p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard */}
+          <section tabIndex={0} aria-label={text.title}>
+            <pre>{text.body}</pre>
+          </section>
+        </>
+      )}
+    </details>
   );
 }
 
-function saveText({ title, body }: NonNullable<Cleanup['pullRequest']>): void {
-  download('clean-up', 'md', new Blob([`# ${title}\n\n${body}`]));
+function Export({ path, data: { pullRequest } }: Pick<SectionProps, 'data'> & { readonly path: string }) {
+  const { refusal, run } = useAction();
+  const saveText = ({ title, body }: NonNullable<Cleanup['pullRequest']>) =>
+    download('clean-up', 'md', new Blob([`# ${title}\n\n${body}`]));
+  const saveCsv = () => downloadFrom('clean-up', withQuery(path, { format: 'csv' }));
+  return (
+    <>
+      <ExportMenu
+        of="Clean-up"
+        items={[
+          { label: 'CSV', onSelect: () => run(saveCsv, 'File saved') },
+          ...(pullRequest ? [{ label: 'Markdown', onSelect: () => saveText(pullRequest) }] : []),
+        ]}
+      />
+      {refusal}
+    </>
+  );
 }
 
-const titles = ['Flag', 'Verdict', 'Since', 'Variant', 'Owners', 'Tags', 'Next step', 'Code', 'Evidence'];
-
-function formatCsv(items: readonly CleanupItem[]): string {
-  return toCsv(
-    titles,
-    items.map((item) => [
-      ...[item.feature, states[item.verdict], item.since, item.variant],
-      ...[item.owners.map(({ name }) => name).join(', '), item.tags.join(', '), item.nextText],
-      item.code
-        .flatMap(({ repository, references }) => references.map(({ path, line }) => `${repository} ${path}:${line}`))
-        .join(', '),
-      item.reasons.map(({ text }) => text).join(' '),
-    ]),
+/** The number of removable flags on each of the last days. */
+function History({ data: { history, at } }: Pick<SectionProps, 'data'>) {
+  const today = Math.floor(Date.parse(at) / dayMs);
+  const start = ((today - history.length + 1) * dayMs) / 1000;
+  if (history.every((flags) => flags === 0)) return null;
+  return (
+    <section aria-label="Removable flags over time">
+      <Chart
+        title="Removable flags"
+        levels
+        buckets={{ start, width: dayMs / 1000, count: history.length }}
+        series={[{ label: 'Removable flags', values: history, tone: 1 }]}
+        kind="lines"
+        csv="removable-flags"
+        height={120}
+      />
+      <p class="quiet">
+        A flag counts from the day on which its silence, or its single variant, had lasted long enough, until the day on
+        which it was archived. A flag that is in use again does not count for earlier days either.
+      </p>
+    </section>
   );
 }
 
@@ -162,7 +179,7 @@ function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
             title: 'Why',
             value: ({ why }) => (why.at === null ? why.text : why.text.replace(why.at, format.time(why.at))),
           },
-          { key: 'owners', title: 'Owners', value: ({ owners }) => owners.map(({ name }) => name).join(', ') },
+          { key: 'owners', title: 'Owners', value: ({ owners }) => ownersText(owners) },
         ]}
       />
       {blockedTotal > blocked.length && (
@@ -175,27 +192,20 @@ function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
 interface ItemProps {
   readonly item: CleanupItem;
   readonly place: InEnvironment;
-  readonly chosen: boolean;
-  readonly onChoose: (chosen: boolean) => void;
 }
 
-function Item({ item, place, chosen, onChoose }: ItemProps) {
+function Item({ item, place }: ItemProps) {
   const { query } = useQuery();
-  const { feature, reasons, owners, ownersFrom, code, nextText, pullRequest, declared } = item;
+  const { feature, reasons, ownersFrom, code, nextText, declared } = item;
   return (
     <article class="panel cleanup-item" aria-label={feature}>
       <header>
-        <input
-          type="checkbox"
-          aria-label={`Select ${feature}`}
-          checked={chosen}
-          onChange={(event) => onChoose(event.currentTarget.checked)}
-        />
-        <h2>
+        <h3>
           <a href={featureAddress({ ...place, name: feature }, query)}>{feature}</a>
-        </h2>
+        </h3>
         <span class="pill">{whyGoes(item)}</span>
         {!declared && <span class="pill warn">unknown flag</span>}
+        {ownersFrom === 'codeowners' && <span class="quiet">Owner by CODEOWNERS</span>}
       </header>
       <dl>
         <dt>Evidence</dt>
@@ -206,11 +216,6 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
             ))}
           </ul>
         </dd>
-        <dt>Owner</dt>
-        <dd>
-          {owners.length === 0 ? 'none' : owners.map(({ name }) => name).join(', ')}
-          {ownersFrom === 'codeowners' && <span class="quiet"> by CODEOWNERS</span>}
-        </dd>
         <dt>Code</dt>
         <dd>
           {code.length === 0 ? <span class="quiet">No code scan was uploaded.</span> : <CodePlaces code={code} />}
@@ -218,24 +223,13 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
         <dt>Next step</dt>
         <dd>{nextText}</dd>
       </dl>
-      <details>
-        <summary>Pull-request text</summary>
-        <p>
-          <strong>{pullRequest.title}</strong> <CopyButton text={pullRequest.title} title="Copy title" />
-        </p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard */}
-        <section tabIndex={0} aria-label={`Text for ${feature}`}>
-          <pre>{pullRequest.body}</pre>
-        </section>
-        <CopyButton text={pullRequest.body} label="Copy text" />
-      </details>
     </article>
   );
 }
 
 function whyGoes({ variant, since }: CleanupItem): string {
   const from = since === null ? '' : ` since ${format.time(since)}`;
-  return variant === null ? `Unused${from}` : `Only ${variant}${from}`;
+  return variant === null ? `Remove: unused${from}` : `Remove: only ${variant}${from}`;
 }
 
 function formatTitle(total: number): string {

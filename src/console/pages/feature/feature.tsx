@@ -27,7 +27,7 @@ import { Code, Seen, Senders } from './senders.tsx';
 import { Settings } from './settings.tsx';
 import { SplitChip } from './split.tsx';
 import { formatPlan } from './traffic.ts';
-import { TrafficSection } from './traffic-section.tsx';
+import { Figures, TrafficSection } from './traffic-section.tsx';
 import { Reasons, VerdictLine } from './verdict.tsx';
 
 export function FeatureRoute({ application, environment }: { application?: string; environment?: string }) {
@@ -75,13 +75,14 @@ function Head({ place, detail }: HeadProps) {
   const listAddress = withQuery(environmentAddress(place.application, place.environment, 'flags'), kept(query));
   return (
     <header class="head flag-head">
-      <p>
+      <p class="flag-back">
         <a href={listAddress}>Flags</a>
       </p>
       <h1>{place.name}</h1>
       <CopyButton text={place.name} title="Copy name" />
       {detail && !detail.declared && <span class="pill warn">unknown flag</span>}
       {detail?.archived && <span class="pill">archived</span>}
+      <Figures place={place} />
       {detail && (
         <p>
           Owner: {ownersText(detail.owners) || 'none'} · Plan: {formatPlan(detail, currentTime(), format) ?? 'none'}{' '}

@@ -5,6 +5,7 @@ import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
 import { currentTime } from '../../api/clock.ts';
 import { type ControlProperties, Field } from '../../components/form/form.tsx';
+import { formatKeeping, KeepFields, readKeeping } from '../../components/form/keep.tsx';
 import { ReadOnlyNote } from '../../components/resource/part.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
@@ -33,6 +34,7 @@ const settings: readonly Setting[] = [
       )),
     Edit: TagsForm,
   },
+  { title: 'Keep until', value: formatKeeping, Edit: KeepForm },
   { title: 'Intended split', value: ({ split }) => formatPlan({ split, rollout: null }, 0, format), Edit: SplitForm },
   {
     title: 'Rollout plan',
@@ -100,6 +102,14 @@ function Row({ setting, open, onOpen, place, feature }: RowProps) {
         </button>
       )}
     </section>
+  );
+}
+
+export function KeepForm({ place, feature, onCancel }: EditProps) {
+  return (
+    <FeatureForm place={place} feature={feature} patch={readKeeping} what="date" onCancel={onCancel}>
+      <KeepFields {...feature.data} />
+    </FeatureForm>
   );
 }
 

@@ -4,7 +4,7 @@ import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address/address.ts';
 import { allowOnly, useParameters } from '../../address/parameters.ts';
-import { boundsQuery } from '../../address/range.ts';
+import { boundsQuery, rangeLabel } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -28,20 +28,46 @@ const none = {};
 /** Pause between two requests. Usage is polled less often than the overview, because it is computed for each reader. */
 const liveMs = 5000;
 
-/** @param brief true for a small chart of the checks, with the table of used and viewed below */
-export function TrafficSection({ place, brief }: { readonly place: FeaturePlace; readonly brief?: boolean }) {
-  const { application, environment, name } = place;
-  const { query, change } = useQuery();
-  const { bounds, live, zoom } = useRange();
-  useParameters(brief ? none : parameters);
-  const measure = measures.find((each) => each === query['show']) ?? 'checks';
-  const kind = kinds.find((each) => each === query['kind']) ?? 'stacked';
+/** Reads the usage of the flag in the range of the page. Sections that read the same usage share the requests. */
+function useUsage({ application, environment, name }: FeaturePlace) {
+  const { bounds, live } = useRange();
   const path = withQuery(resource('applications', application, 'usage'), {
     environment,
     feature: name,
     ...boundsQuery(bounds),
   });
-  const { data, error } = usePoll<UsageReport>(path, live ? liveMs : undefined);
+  return usePoll<UsageReport>(path, live ? liveMs : undefined);
+}
+
+/** The checks and the people of the flag, above everything else on the page. */
+export function Figures({ place }: { readonly place: FeaturePlace }) {
+  const { range } = useRange();
+  const { data } = useUsage(place);
+  const usage = data?.features[0];
+  if (data === undefined) return <p class="quiet">Counting …</p>;
+  return (
+    <p>
+      <strong title={format.full(usage?.checks ?? 0)}>{format.compact(usage?.checks ?? 0)}</strong> checks,{' '}
+      {rangeLabel(range)}
+      {usage !== undefined && usage.uniqueUsers > 0 && data.userDays && (
+        <>
+          {' · '}
+          <strong>{format.people(usage.uniqueUsers)}</strong> people, <UserDays {...data.userDays} />
+        </>
+      )}
+    </p>
+  );
+}
+
+/** @param brief true for a small chart of the checks, with the table of used and viewed below */
+export function TrafficSection({ place, brief }: { readonly place: FeaturePlace; readonly brief?: boolean }) {
+  const { name } = place;
+  const { query, change } = useQuery();
+  const { bounds, zoom } = useRange();
+  useParameters(brief ? none : parameters);
+  const measure = measures.find((each) => each === query['show']) ?? 'checks';
+  const kind = kinds.find((each) => each === query['kind']) ?? 'stacked';
+  const { data, error } = useUsage(place);
   const usage = data?.features[0];
   const sources = useChecksOnly(place);
   const buckets = useMemo(() => createBuckets(bounds), [bounds]);
@@ -84,7 +110,7 @@ export function TrafficSection({ place, brief }: { readonly place: FeaturePlace;
       {data !== undefined && usage === undefined && (
         <p class="quiet">No sender has requested the flag in this environment and range.</p>
       )}
-      {brief && data && usage && <Funnel name={name} report={data} usage={usage} checksOnly={sources} />}
+      {brief && usage && <Funnel name={name} usage={usage} checksOnly={sources} />}
     </section>
   );
 }
@@ -95,12 +121,11 @@ type Variant = FeatureUsage['variants'][number];
 
 interface FunnelProps {
   readonly name: string;
-  readonly report: UsageReport;
   readonly usage: FeatureUsage;
   readonly checksOnly: readonly string[];
 }
 
-function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
+function Funnel({ name, usage, checksOnly }: FunnelProps) {
   const tones = assignTones(usage);
   const step = (key: 'used' | 'viewed', title: string): Column<Variant> => {
     const column = countColumn(key, title);
@@ -137,7 +162,10 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
       />
       {checksOnly.length > 0 && <p class="quiet">{checksOnlyText(checksOnly)}</p>}
       <p class="quiet">
-        Shares of the checks. <UsersText report={report} usage={usage} />
+        Shares of the checks.{' '}
+        {usage.uniqueUsers === 0
+          ? 'No users were counted.'
+          : 'A user of several variants counts once for each variant.'}
       </p>
     </div>
   );
@@ -147,21 +175,6 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
 function usersColumn(usage: FeatureUsage): Column<Variant> {
   const column = peopleColumn('uniqueUsers', 'Users');
   return usage.uniqueUsers > 0 ? column : { ...column, cell: () => '–' };
-}
-
-function UsersText({ report: { userDays }, usage: { uniqueUsers } }: Pick<FunnelProps, 'report' | 'usage'>) {
-  const days = userDays && (
-    <>
-      (<UserDays {...userDays} />)
-    </>
-  );
-  if (uniqueUsers === 0) return <>No users were counted {days}.</>;
-  return (
-    <>
-      Users of the flag: {format.people(uniqueUsers)} {days}. A user of several variants counts once here, and once for
-      each variant above.
-    </>
-  );
 }
 
 /** True if a figure is missing because no sender reports it. */

@@ -8,15 +8,15 @@ export interface TextFormat {
 }
 
 const beginnings: Readonly<Record<VerdictKind, string>> = {
-  safe_to_remove: 'Safe to remove: no sign of use',
-  not_seen: 'No sign of use',
-  one_variant: 'One variant only',
-  in_use: 'In use',
-  archived_but_asked: 'Archived, but still requested',
-  cannot_tell: 'Cannot tell whether it is used',
-  permanent: 'Permanent: intended to stay',
-  snoozed: 'Snoozed',
-  new: 'New',
+  safe_to_remove: 'Remove: no sign of use',
+  not_seen: 'Keep, senders unknown: no sign of use',
+  one_variant: 'Remove: one variant only',
+  in_use: 'Keep: in use',
+  archived_but_asked: 'Fix: archived, but still requested',
+  cannot_tell: 'Keep: cannot tell whether it is used',
+  permanent: 'Keep for ever',
+  snoozed: 'Keep',
+  new: 'Keep: new',
 };
 
 type Tone = 'good' | 'warn' | 'bad' | 'quiet';
@@ -60,7 +60,7 @@ export function formatHeading(
   const { kind, declared, nearest } = verdict;
   if (!declared) {
     const meant = nearest === null ? '' : ` – did you mean ${nearest}?`;
-    return { heading: `Unknown flag${meant}`, also };
+    return { heading: `Fix: unknown flag${meant}`, also };
   }
   if (!detail.archived || kind === 'archived_but_asked') return { heading: also };
   const since = detail.archivedAt === null ? '' : ` since ${wording.time(detail.archivedAt)}`;
@@ -78,7 +78,7 @@ function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { 
 /** Describes the rule by which a flag is in use. A page can show one variant although the verdict rests on several. */
 function describeRule({ kind, reasons, staleAfterDays }: VerdictSummary): string {
   const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
-  return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';
+  return kind === 'in_use' && variants > 1 ? `, ${variants} variants within ${staleAfterDays} days` : '';
 }
 
 const dated: ReadonlySet<VerdictKind> = new Set(['safe_to_remove', 'not_seen', 'one_variant', 'in_use', 'new']);
@@ -92,22 +92,17 @@ export function reasonText(
   return at === null ? text : text.replace(at, time(at));
 }
 
-/** Lists the possible actions, the suggested ones first. Omits actions that are already done. */
+/**
+ * Lists the possible actions, the suggested ones first. Omits actions that are already done. A snooze and a permanent
+ * flag are one action: to keep the flag until a date, or for ever.
+ */
 export function listActions(
   suggested: readonly VerdictAction[],
-  { archived, permanent, declared }: Pick<FeatureDetail, 'archived' | 'permanent' | 'declared'>,
-  snoozed: boolean,
-): readonly VerdictAction[] {
-  const done: Readonly<Record<VerdictAction, boolean>> = {
-    copy: false,
-    archive: archived,
-    unarchive: !archived,
-    snooze: snoozed,
-    permanent,
-    declare: declared,
-  };
-  const all: readonly VerdictAction[] = ['copy', 'archive', 'unarchive', 'snooze', 'permanent', 'declare'];
-  return [...new Set([...suggested, ...all])].filter((action) => !done[action]);
+  { archived, declared }: Pick<FeatureDetail, 'archived' | 'declared'>,
+) {
+  const all = ['copy', archived ? 'unarchive' : 'archive', 'keep', ...(declared ? [] : ['declare' as const])] as const;
+  const first = suggested.map((action) => (action === 'snooze' || action === 'permanent' ? 'keep' : action));
+  return [...new Set([...first, ...all])].filter((action) => all.includes(action));
 }
 
 /** Returns a text for removing a flag from the code: its name, its variants, and a command that finds it. */

@@ -1,16 +1,16 @@
-import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
-import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
-import { findDecisive } from '../../../contract/verdicts.ts';
+import type { Verdict } from '../../../contract/shapes/verdict.ts';
+import { findDecisive, verdictRules } from '../../../contract/verdicts.ts';
 import { featureAddress, useQuery } from '../../address/address.ts';
-import { currentTime } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { describeError } from '../../api/problem.ts';
 import { useAction } from '../../components/action.tsx';
 import { copyAloud } from '../../components/copy.tsx';
+import { Dialog, useDialog } from '../../components/dialog.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { declare, type FeaturePlace, type FeatureProps, featurePath, useFeatureChange } from './change.tsx';
+import { KeepForm } from './settings.tsx';
 import { SplitReason } from './split.tsx';
 import { listVariants } from './traffic.ts';
 import { chooseTone, cleanupText, formatHeading, listActions, reasonText } from './verdict-words.ts';
@@ -32,7 +32,8 @@ export function VerdictLine({ place, feature }: FeatureProps) {
         <h2 id="flag-verdict">{data ? formatHeading(data, feature.data, format).heading : beforeVerdict(error)}</h2>
         {why && <p>{reasonText(why, format)}</p>}
       </div>
-      <Actions place={place} feature={feature} suggested={data?.actions ?? []} />
+      {/* The order of the actions follows from the verdict, and must not change in an open menu. */}
+      {(data ?? error) !== undefined && <Actions place={place} feature={feature} verdict={data} />}
     </section>
   );
 }
@@ -74,43 +75,40 @@ function Undeclared({ place, nearest }: { readonly place: FeaturePlace; readonly
   );
 }
 
-const snoozeMs = 30 * 86_400_000;
+type Action = ReturnType<typeof listActions>[number];
 
-interface ActionsProps extends FeatureProps {
-  readonly suggested: readonly VerdictAction[];
-}
-
-type Change = Exclude<VerdictAction, 'copy' | 'declare'> | 'not permanent' | 'end snooze';
-
-/** The changes behind the actions: label, changed fields, announcement. */
-const changes: Readonly<Record<Change, readonly [label: string, patch: () => FeaturePatch, done: string]>> = {
-  snooze: ['Snooze for 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
-  permanent: ['Mark as permanent', () => ({ permanent: true }), 'Marked as permanent'],
-  archive: ['Archive', () => ({ archived: true }), 'Flag archived'],
-  unarchive: ['Unarchive', () => ({ archived: false }), 'Flag unarchived'],
-  'not permanent': ['Mark as temporary', () => ({ permanent: false }), 'Marked as temporary'],
-  'end snooze': ['End snooze', () => ({ snoozedUntil: null }), 'Snooze ended'],
+const labels: Readonly<Record<Action, readonly [label: string, done: string]>> = {
+  copy: ['Copy for clean-up', 'Copied'],
+  keep: ['Keep until …', ''],
+  archive: ['Archive', 'Flag archived'],
+  unarchive: ['Unarchive', 'Flag unarchived'],
+  declare: ['Declare flag', 'Flag declared'],
 };
 
-const others = {
-  copy: ['Copy for clean-up', undefined, 'Copied'],
-  declare: ['Declare flag', undefined, 'Flag declared'],
-} as const;
-
-/** The first suggested action as a button, and the other actions in a menu. */
-function Actions({ place, feature, suggested }: ActionsProps) {
+/** The action that follows from the verdict as a button, and the other actions in a menu. */
+function Actions({ place, feature, verdict }: FeatureProps & { readonly verdict: Verdict | undefined }) {
   const { busy, refusal, run } = useAction();
   const { dialog, change } = useFeatureChange(place);
-  const offered = listOffered(feature.data, suggested);
-  const items = offered.map((action) => {
-    const [label, patch, done] = action === 'copy' || action === 'declare' ? others[action] : changes[action];
+  const keep = useDialog();
+  const all = listActions(verdict?.actions ?? [], feature.data);
+  const items = (hasRole('User') ? all : all.filter((action) => action === 'copy')).map((action) => {
+    const [label, done] = labels[action];
     function onSelect() {
       if (action === 'copy') void copyAloud(cleanupText(place.name, listVariants(feature.data)));
-      else run(() => (patch === undefined ? declare(place) : change(feature, patch())), done);
+      else if (action === 'keep')
+        keep.open(
+          <Dialog title={`Keep ${place.name}`} onClose={keep.close}>
+            <KeepForm place={place} feature={feature} onCancel={keep.close} />
+          </Dialog>,
+        );
+      else
+        run(() => (action === 'declare' ? declare(place) : change(feature, { archived: action === 'archive' })), done);
     }
     return { label, onSelect };
   });
-  const primary = suggested.some((action) => action === offered[0]) ? items.shift() : undefined;
+  // A flag that stays needs no action.
+  const isKept = verdict === undefined || (verdict.declared && verdictRules[verdict.kind].advice === 'keep');
+  const primary = isKept ? undefined : items.shift();
   return (
     <div class="actions">
       {primary && (
@@ -121,24 +119,7 @@ function Actions({ place, feature, suggested }: ActionsProps) {
       {items.length > 0 && <Menu label={primary ? 'More actions' : 'Actions'} items={items} end />}
       {refusal}
       {dialog}
+      {keep.element}
     </div>
   );
-}
-
-/** Lists the actions that the reader can take, the suggested actions first. */
-function listOffered(detail: FeatureDetail, suggested: readonly VerdictAction[]): readonly (VerdictAction | Change)[] {
-  const snoozed = isSnoozed(detail);
-  const all = listActions(suggested, detail, snoozed);
-  if (!hasRole('User')) return all.filter((action) => action === 'copy');
-  return [...all, detail.permanent && ('not permanent' as const), snoozed && ('end snooze' as const)].filter(
-    (action) => action !== false,
-  );
-}
-
-function isSnoozed({ snoozedUntil }: FeatureDetail): boolean {
-  return snoozedUntil !== null && Date.parse(snoozedUntil) > currentTime();
-}
-
-function later(ms: number): string {
-  return new Date(currentTime() + ms).toISOString();
 }

@@ -1,14 +1,11 @@
 /*
- * src/console/pages/ingest: accepted and refused packets and reports. page.tsx shows the state of the server, and the
- * reasons of refusals with their remedies. keys.tsx shows the keys, and senders.tsx the senders. reasons.ts and
- * programs.ts contain computations.
+ * src/console/pages/ingest: accepted and refused packets and reports. page.tsx shows the reasons of refusals with their
+ * remedies, keys.tsx the names of keys, and senders.tsx the senders. reasons.ts and programs.ts contain computations.
  */
 
 import type { ComponentChildren } from 'preact';
-import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import type { IngestReport, LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import type { Cluster, ServiceStatus } from '../../../contract/shapes/status.ts';
 import { applicationSettingsAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { boundsQuery, overviewQuery } from '../../address/range.ts';
@@ -18,12 +15,11 @@ import { useMarkers } from '../../components/chart/activity-markers.ts';
 import { Chart } from '../../components/chart/chart.tsx';
 import { bucketAt } from '../../components/chart/series.ts';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
-import { Pending, Reason, Skeleton } from '../../components/failure.tsx';
+import { Pending } from '../../components/failure.tsx';
 import { Help } from '../../components/help.tsx';
-import { Ago, timeColumn } from '../../components/table/columns.tsx';
-import { type Column, Table } from '../../components/table/table.tsx';
+import { Ago } from '../../components/table/columns.tsx';
 import { format, plural } from '../../text/format.ts';
-import { KeyLink, Keys, useKeys } from './keys.tsx';
+import { KeyLink, useKeys } from './keys.tsx';
 import { adviceOn, type LedgerReason, leakAdvice, listReasons } from './reasons.ts';
 import { Senders, Unattributed } from './senders.tsx';
 
@@ -38,8 +34,7 @@ export function IngestPage({ application: app, environment: env }: InEnvironment
         <h1>Ingest</h1>
         <RangePicker />
       </header>
-      <Now />
-      <Ledger app={app} env={env} ledger={data} error={error} keys={keys} />
+      <Ledger app={app} env={env} ledger={data} error={error} />
       <Unattributed app={app} keys={keys} />
     </div>
   );
@@ -53,10 +48,9 @@ interface PlaceProps {
 interface LedgerProps extends PlaceProps {
   readonly ledger: IngestReport | undefined;
   readonly error: unknown;
-  readonly keys: readonly ApplicationKey[];
 }
 
-function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
+function Ledger({ app, env, ledger, error }: LedgerProps) {
   if (ledger === undefined) return <Pending error={error} />;
   return (
     <>
@@ -83,7 +77,6 @@ function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
         <Hours app={app} env={env} />
       </section>
       <Reasons entries={ledger.entries} app={app} />
-      <Keys app={app} keys={keys} />
       <Senders entries={ledger.entries} leftOut={ledger.entriesLeftOut} env={env} />
     </>
   );
@@ -226,105 +219,3 @@ function Example({ app, reason: { outcome, last, senders, example } }: ExamplePr
     </dl>
   );
 }
-
-const everyMs = 2000;
-
-function Now() {
-  const { data, error } = usePoll<ServiceStatus>(resource('status'), everyMs);
-  if (data === undefined) return error === undefined ? <Skeleton kind="chart" /> : <Reason error={error} />;
-  const { recent, cluster } = data;
-  const node = cluster?.nodes.find(({ directory }) => directory === cluster.node);
-  return (
-    <section class="stack" aria-labelledby="ingest-now">
-      <h2 id="ingest-now">{node === undefined ? 'This server, now' : `Node ${node.name}, now`}</h2>
-      <p class="quiet">
-        All applications, averaged over the last ten seconds.
-        {node !== undefined && ' Each node counts only the messages that it receives.'}
-      </p>
-      <Figures status={data} />
-      {recent.accepted.length > 1 && (
-        <Chart
-          title={`Accepted and refused per second, ${sinceWords(recent)}`}
-          buckets={{ start: Date.parse(recent.start) / 1000, width: recent.width, count: recent.accepted.length }}
-          series={[
-            { label: 'Accepted per second', values: recent.accepted, tone: 1 },
-            { label: 'Refused per second', values: recent.refused, tone: 2 },
-          ]}
-          kind="lines"
-          levels
-          format={format.full}
-          height={160}
-        />
-      )}
-      {cluster && <Nodes cluster={cluster} />}
-    </section>
-  );
-}
-
-function sinceWords({ start, width, accepted }: ServiceStatus['recent']): string {
-  const seconds = width * accepted.length;
-  return seconds >= 600 ? 'last 10 minutes' : `since the server started at ${format.clockSeconds(start)}`;
-}
-
-function Figures({ status }: { readonly status: ServiceStatus }) {
-  const { packetsPerSecond, reportsPerSecond, refusedPerSecond, queue, commits, ready, reason } = status;
-  return (
-    <dl class="ingest-figures">
-      <Figure name="Packets per second">{format.full(packetsPerSecond)}</Figure>
-      <Figure name="Reports per second">{format.full(reportsPerSecond)}</Figure>
-      <Figure name="Refused per second" tone={refusedPerSecond > 0 ? 'bad' : undefined}>
-        {format.full(refusedPerSecond)}
-      </Figure>
-      <Figure name="Waiting for the disk" tone={queue.waiting * 2 > queue.limit ? 'bad' : undefined}>
-        {format.full(queue.waiting)}
-        <span class="quiet"> of {format.full(queue.limit)}</span>
-      </Figure>
-      <Figure name="Commits per second">
-        {format.full(commits.perSecond)}
-        {commits.meanMs !== null && <span class="quiet"> {format.full(commits.meanMs)} ms each</span>}
-      </Figure>
-      <Figure name="Accepts data" tone={ready ? 'good' : 'bad'}>
-        {ready ? 'Yes' : `No: ${reason}`}
-      </Figure>
-    </dl>
-  );
-}
-
-interface FigureProps {
-  readonly name: string;
-  readonly tone?: 'good' | 'bad' | undefined;
-  readonly children: ComponentChildren;
-}
-
-function Figure({ name, tone, children }: FigureProps) {
-  return (
-    <div class="ingest-figure">
-      <dt>{name}</dt>
-      <dd class={tone}>{children}</dd>
-    </div>
-  );
-}
-
-function Nodes({ cluster }: { readonly cluster: Cluster }) {
-  const { nodes, refusedRows, completeThrough } = cluster;
-  return (
-    <section class="stack">
-      <h2>Nodes</h2>
-      <p class="quiet">Reports are complete until {format.time(completeThrough)}, for all nodes.</p>
-      {refusedRows > 0 && (
-        <p class="warn">PostgreSQL refused {format.full(refusedRows)} rows of counts; see the log.</p>
-      )}
-      <Table caption="Nodes" columns={columns} rows={nodes} rowKey={({ directory }) => directory} />
-    </section>
-  );
-}
-
-const columns: readonly Column<Cluster['nodes'][number]>[] = [
-  { key: 'name', title: 'Node', value: ({ name }) => name },
-  { key: 'version', title: 'Version', value: ({ version }) => version },
-  { key: 'state', title: 'State', value: ({ state }) => state },
-  timeColumn('lastBeat', 'Last heartbeat'),
-  { key: 'lag', title: 'Lag, entries', number: true, value: ({ lag }) => lag },
-  { key: 'spool', title: 'Spool, KiB', number: true, value: ({ spoolBytes }) => Math.ceil(spoolBytes / 1024) },
-  timeColumn('through', 'Shipped until'),
-];

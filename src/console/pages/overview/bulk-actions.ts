@@ -12,33 +12,26 @@ export interface BulkAction {
   readonly undo?: (row: OverviewFeature) => FeaturePatch;
 }
 
-const day = 86_400_000;
+export const bulkActions: readonly BulkAction[] = [
+  { label: 'Archive', done: 'archived', ...archive(true) },
+  { label: 'Restore from archive', done: 'restored', ...archive(false) },
+  { label: 'Declare', done: 'declared', patch: ({ declared }) => (declared ? undefined : {}) },
+];
 
-/** @param now Unix ms */
-export function bulkActions(now: number): readonly BulkAction[] {
-  const later = (days: number) => new Date(now + days * day).toISOString();
-  const archive = (archived: boolean) => ({
-    patch: (row: OverviewFeature) => (row.archived === archived ? undefined : { archived }),
-    undo: (row: OverviewFeature) => ({ archived: row.archived }),
-  });
-  const keep = (permanent: boolean) => ({
-    patch: (row: OverviewFeature) => (row.permanent === permanent ? undefined : { permanent }),
-    undo: (row: OverviewFeature) => ({ permanent: row.permanent }),
-  });
-  const snooze = (snoozedUntil: string | null) => ({
-    patch: (row: OverviewFeature) => (row.snoozedUntil === snoozedUntil ? undefined : { snoozedUntil }),
-    undo: (row: OverviewFeature) => ({ snoozedUntil: row.snoozedUntil }),
-  });
-  return [
-    { label: 'Archive', done: 'archived', ...archive(true) },
-    { label: 'Restore from archive', done: 'restored', ...archive(false) },
-    { label: 'Snooze for 30 days', done: 'snoozed', ...snooze(later(30)) },
-    { label: 'Snooze for 90 days', done: 'snoozed', ...snooze(later(90)) },
-    { label: 'End snooze', done: 'no longer snoozed', ...snooze(null) },
-    { label: 'Mark as permanent', done: 'marked as permanent', ...keep(true) },
-    { label: 'Mark as temporary', done: 'marked as temporary', ...keep(false) },
-    { label: 'Declare', done: 'declared', patch: ({ declared }) => (declared ? undefined : {}) },
-  ];
+function archive(archived: boolean): Pick<BulkAction, 'patch' | 'undo'> {
+  return {
+    patch: (row) => (row.archived === archived ? undefined : { archived }),
+    undo: (row) => ({ archived: row.archived }),
+  };
+}
+
+export function keepAction(keeping: Pick<FeaturePatch, 'permanent' | 'snoozedUntil'>): BulkAction {
+  return {
+    label: 'Keep until',
+    done: keeping.permanent ? 'kept for ever' : keeping.snoozedUntil === null ? 'no longer kept' : 'kept until a date',
+    patch: () => keeping,
+    undo: ({ permanent, snoozedUntil }) => ({ permanent, snoozedUntil }),
+  };
 }
 
 export function tagAction(tag: string): BulkAction {

@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useMemo, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { surplusName } from '../../../contract/names.ts';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
-import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
-import { currentTime } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
 import { forget } from '../../api/poll.ts';
 import { describeError } from '../../api/problem.ts';
@@ -14,6 +13,7 @@ import { announce } from '../../components/announce.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog, useDialog } from '../../components/dialog.tsx';
 import { Field, Form, SelectField } from '../../components/form/form.tsx';
+import { KeepFields, readKeeping } from '../../components/form/keep.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { format, plural } from '../../text/format.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type BulkProgress,
   type BulkStep,
   bulkActions,
+  keepAction,
   ownerAction,
   runSteps,
   tagAction,
@@ -37,7 +38,6 @@ const isAddressable = ({ feature }: OverviewFeature) => feature !== '.' && featu
 
 export function Bulk({ app, rows, onClear }: BulkProps) {
   const { state, start, stop } = useBulk(app);
-  const actions = useMemo(() => bulkActions(currentTime()), [rows.length]);
   const dialog = useDialog();
   const apply = (action: BulkAction) => void start(action, rows.filter(isAddressable));
   const ask = (Asking: typeof TagDialog) => dialog.open(<Asking onChoose={apply} onClose={dialog.close} />);
@@ -51,8 +51,9 @@ export function Bulk({ app, rows, onClear }: BulkProps) {
             label="Change"
             title={`Change ${plural(rows.length, 'flag')}`}
             items={[
-              ...actions.map((action) => ({ label: action.label, onSelect: () => apply(action) })),
-              { label: 'Set owner …', apart: true, onSelect: () => ask(OwnerDialog) },
+              ...bulkActions.map((action) => ({ label: action.label, onSelect: () => apply(action) })),
+              { label: 'Keep until …', apart: true, onSelect: () => ask(KeepDialog) },
+              { label: 'Set owner …', onSelect: () => ask(OwnerDialog) },
               { label: 'Add tag …', onSelect: () => ask(TagDialog) },
             ]}
           />
@@ -173,48 +174,62 @@ interface BulkDialogProps {
   readonly onClose: () => void;
 }
 
-function TagDialog({ onChoose, onClose }: BulkDialogProps) {
+interface ActionDialogProps extends BulkDialogProps {
+  readonly title: string;
+  readonly read: (data: FormData) => BulkAction;
+  readonly children: ComponentChildren;
+}
+
+function ActionDialog({ title, read, onChoose, onClose, children }: ActionDialogProps) {
   async function submit(data: FormData) {
     onClose();
-    onChoose(tagAction(String(data.get('tag')).trim()));
+    onChoose(read(data));
   }
   return (
-    <Dialog title="Add tag" onClose={onClose}>
-      <Form submit="Add tag" done="Tag added" onCancel={onClose} onSubmit={submit}>
-        <Field name="tag" label="Tag" required maxLength={50} autoFocus autocomplete="off" />
+    <Dialog title={title} onClose={onClose}>
+      <Form submit={title} done="Change started" onCancel={onClose} onSubmit={submit}>
+        {children}
       </Form>
     </Dialog>
   );
 }
 
-function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
+const KeepDialog = (props: BulkDialogProps) => (
+  <ActionDialog title="Keep flags" read={(data) => keepAction(readKeeping(data))} {...props}>
+    <KeepFields permanent={false} snoozedUntil={null} />
+  </ActionDialog>
+);
+
+const TagDialog = (props: BulkDialogProps) => (
+  <ActionDialog title="Add tag" read={(data) => tagAction(String(data.get('tag')).trim())} {...props}>
+    <Field name="tag" label="Tag" required maxLength={50} autoFocus autocomplete="off" />
+  </ActionDialog>
+);
+
+function OwnerDialog(props: BulkDialogProps) {
   const { items: teams = [] } = useWholeList<Team>(resource('teams'), {});
   const { id, name } = user.value!;
-  async function submit(data: FormData) {
+  const read = (data: FormData) => {
     const chosen = String(data.get('owner'));
     const text = String(data.get('name')).trim();
-    onClose();
-    const owner: GivenOwner = text !== '' ? { type: 'text', name: text } : createOwner(chosen);
-    const shown = text || (chosen === id ? name : (teams.find((team) => team.id === chosen)?.name ?? chosen));
-    onChoose(ownerAction(owner, shown));
-  }
-  const createOwner = (chosen: string): GivenOwner => ({ type: chosen === id ? 'user' : 'team', id: chosen });
+    if (text !== '') return ownerAction({ type: 'text', name: text }, text);
+    if (chosen === id) return ownerAction({ type: 'user', id }, name);
+    return ownerAction({ type: 'team', id: chosen }, teams.find((team) => team.id === chosen)?.name ?? chosen);
+  };
   return (
-    <Dialog title="Set owner" onClose={onClose}>
-      <Form submit="Set owner" done="Owner set" onCancel={onClose} onSubmit={submit}>
-        <SelectField
-          name="owner"
-          label="Owner"
-          options={[[id, `${name} (you)`], ...teams.map((team) => [team.id, team.name] as const)]}
-        />
-        <Field
-          name="name"
-          label="Another owner"
-          hint="A text, instead of the choice above."
-          maxLength={100}
-          autocomplete="off"
-        />
-      </Form>
-    </Dialog>
+    <ActionDialog title="Set owner" read={read} {...props}>
+      <SelectField
+        name="owner"
+        label="Owner"
+        options={[[id, `${name} (you)`], ...teams.map((team) => [team.id, team.name] as const)]}
+      />
+      <Field
+        name="name"
+        label="Another owner"
+        hint="A text, instead of the choice above."
+        maxLength={100}
+        autocomplete="off"
+      />
+    </ActionDialog>
   );
 }

@@ -100,6 +100,9 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
             shown={shown}
             onShow={(figure) => change({ show: figure === 'checks' ? undefined : figure })}
           />
+          <p class="quiet">
+            Checks: a program asked for a flag. Used: the code of the variant ran. Viewed: a person saw the result.
+          </p>
           {isUnknown(overview, shown) ? (
             <p class="empty">{checksOnlyText(overview.checksOnly)}</p>
           ) : (

@@ -4,16 +4,16 @@ import type { Overview, OverviewFeature } from '../../../contract/shapes/overvie
 import { explainSilence } from '../../../contract/verdicts.ts';
 
 export const states = {
-  safe_to_remove: 'safe to remove',
-  one_variant: 'one variant only',
-  archived_but_asked: 'archived but requested',
-  undeclared: 'unknown flag',
-  new: 'new',
-  in_use: 'in use',
-  snoozed: 'snoozed',
-  permanent: 'permanent',
-  not_seen: 'silent, senders unknown',
-  cannot_tell: 'cannot tell',
+  safe_to_remove: 'remove: no sign of use',
+  one_variant: 'remove: one variant only',
+  archived_but_asked: 'fix: archived but requested',
+  undeclared: 'fix: unknown flag',
+  new: 'keep: new',
+  in_use: 'keep: in use',
+  snoozed: 'keep: until a date',
+  permanent: 'keep: for ever',
+  not_seen: 'keep: silent, senders unknown',
+  cannot_tell: 'keep: cannot tell',
   archived: 'archived',
 } as const;
 
@@ -65,13 +65,13 @@ function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string
   return `In use: seen within ${days} days, with one variant for less than that`;
 }
 
-/** Formats the state of a flag in the table. @param meant the declared name that is similar to the undeclared name */
+/** Formats the state of a flag in the table: what to do with the flag, and why. @param meant the declared name that is similar to the undeclared name */
 export function stateText(row: OverviewFeature, meant?: string): string {
   const shown = getShownState(row);
   if (shown === 'undeclared')
     return meant === undefined ? states.undeclared : `${states.undeclared} – did you mean ${meant}?`;
   const { recentVariants = 0 } = row;
-  return shown === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[shown];
+  return shown === 'in_use' && recentVariants > 1 ? `${states.in_use}, ${recentVariants} variants` : states[shown];
 }
 
 /**

@@ -12,7 +12,7 @@ import { ConfirmButton } from '../../components/form/confirm.tsx';
 import { Secret, type SecretContent } from '../../components/form/create.tsx';
 import { Choices, Field, readLines, SelectField } from '../../components/form/form.tsx';
 import { Section } from '../../components/resource/part.tsx';
-import { ResourceTable } from '../../components/resource/resource-table.tsx';
+import { type Removal, ResourceTable } from '../../components/resource/resource-table.tsx';
 import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
 import { format } from '../../text/format.ts';
 
@@ -50,17 +50,21 @@ export function ApiKeys({ team }: { readonly team: string }) {
           create: async (data) => shown(await call<ApiKeyShownOnce>('POST', path, { body: apiKeyFields(data) })),
           children: <ApiKeyFields applications={applications} />,
         }}
-        remove={({ clientId, name }) => ({
-          title: `Delete API key ${name}`,
-          action: 'Delete API key',
-          done: `Deleted ${name}`,
-          onConfirm: () => call('DELETE', `${path}/${clientId}`),
-          children: <p>Its tokens are refused from now on.</p>,
-        })}
+        remove={(client) => describeRemoval(path, 'API key', client)}
       />
       {rotated.value !== undefined && <Secret {...rotated.value} onDone={() => (rotated.value = undefined)} />}
     </Section>
   );
+}
+
+function describeRemoval(path: string, what: string, { clientId, name }: { clientId: string; name: string }): Removal {
+  return {
+    title: `Delete ${what} ${name}`,
+    action: `Delete ${what}`,
+    done: `Deleted ${name}`,
+    onConfirm: () => call('DELETE', `${path}/${clientId}`),
+    children: <p>Its tokens are refused from now on.</p>,
+  };
 }
 
 /** Shows the expiry time. In the last two weeks before it, a warning is added. */
@@ -247,13 +251,7 @@ export function Clients({ team }: { readonly team: string }) {
           },
           children: signInFields,
         }}
-        remove={({ clientId, name }) => ({
-          title: `Delete sign-in client ${name}`,
-          action: 'Delete sign-in client',
-          done: `Deleted ${name}`,
-          onConfirm: () => call('DELETE', `${path}/${clientId}`),
-          children: <p>Its tokens are refused from now on.</p>,
-        })}
+        remove={(client) => describeRemoval(path, 'sign-in client', client)}
       />
     </Section>
   );

@@ -18,6 +18,12 @@ import { Ago, actionsColumn, Time } from '../../components/table/columns.tsx';
 import { Table } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 
+/** Deletes a thing, and rereads the list that contained it. */
+async function remove(list: string, thing: string): Promise<void> {
+  await call('DELETE', thing);
+  forget(list);
+}
+
 interface SecondFactorProps {
   readonly id: string;
   /** True if this is the reader's own second factor, which a page of the auth host sets up after a recent sign-in. */
@@ -68,10 +74,7 @@ function Remove({ path, required }: { readonly path: string; readonly required: 
       title="Remove authenticator app"
       action="Remove authenticator app"
       done="Authenticator app removed"
-      onConfirm={async () => {
-        await call('DELETE', path);
-        forget(path);
-      }}
+      onConfirm={() => remove(path, path)}
     >
       <p>
         The recovery codes are removed too.
@@ -187,10 +190,7 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
         title={`Remove passkey ${name}`}
         action="Remove passkey"
         done={`Removed passkey ${name}`}
-        onConfirm={async () => {
-          await call('DELETE', own);
-          forget(path);
-        }}
+        onConfirm={() => remove(path, own)}
       >
         <p>
           This passkey can no longer be used to sign in. Your sessions continue. Also delete the passkey from your
@@ -238,10 +238,7 @@ export function Identities({ id, own = false }: IdentitiesProps) {
                 title={`Unlink account at ${linked.provider}`}
                 action="Unlink account"
                 done={`Unlinked account at ${linked.provider}`}
-                onConfirm={async () => {
-                  await call('DELETE', `${path}/${linked.id}`);
-                  forget(path);
-                }}
+                onConfirm={() => remove(path, `${path}/${linked.id}`)}
               >
                 <p>The account can no longer be used for signing in. Existing sessions continue.</p>
               </ConfirmButton>

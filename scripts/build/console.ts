@@ -42,7 +42,9 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
   notePackages(output.metafile, inside);
-  const chunks = await finish([...output.outputs, ...(await buildDocsScripts(root))]);
+  // The bundler lists files in an order that depends on the folder.
+  const files = output.outputs.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const chunks = await finish([...files, ...(await buildDocsScripts(root))]);
   const metafile = output.metafile!;
   const named = (name: string) => chunks.get(name)!;
   const own = staticImports(metafile, './main.js');

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { beforeAll, expect } from 'vitest';
 import { parse } from 'yaml';
-import { filesOfChart } from '../../scripts/package/chart.ts';
-import { stage } from '../../scripts/package/stage.ts';
+import { filesOfChart } from '../../scripts/release/chart.ts';
 import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { root } from '../packages/fixture.ts';
@@ -24,7 +23,10 @@ describe('the Helm chart', () => {
 
   beforeAll(() => {
     chart = join(freshDirectory(), 'flagmeter');
-    stage(chart, filesOfChart(root, '1.2.3'));
+    for (const { path, content } of filesOfChart(root, '1.2.3')) {
+      mkdirSync(join(chart, dirname(path)), { recursive: true });
+      writeFileSync(join(chart, path), content as string);
+    }
     renderer = join(freshDirectory(), 'render');
     const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '' };
     const source = join(import.meta.dirname, 'helm/render.go');

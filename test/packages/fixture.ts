@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { makePackages } from '../../scripts/package/packages.ts';
-import type { Target } from '../../scripts/package/targets.ts';
+import type { ReleaseOptions } from '../../scripts/release/packages.ts';
+import type { Target } from '../../scripts/release/targets.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 
 export const root = join(import.meta.dirname, '../..');
@@ -8,9 +9,13 @@ export const root = join(import.meta.dirname, '../..');
 /** The time of the commit, in seconds since 1970. */
 export const epoch = 1_795_300_000;
 
-/** Builds the packages of an executable, with fast compression. @returns their folder */
+/** Packs a release of an executable, with fast compression. Its compressors are in Bun. @returns its folder */
 export function packagesOf(version: string, target: Target = 'linux-x64', executable = requireBinary()): string {
   const out = freshDirectory();
-  makePackages({ root, builds: [{ target, executable }], version, epoch, out, quick: true });
+  const builds = [{ target, executable }];
+  const options: ReleaseOptions = { root, builds, version, epoch, notes: '# Notes\n', out, quick: true };
+  const code = `import { makeRelease } from ${JSON.stringify(join(root, 'scripts/release/packages.ts'))};
+makeRelease(JSON.parse(process.argv[1]));`;
+  execFileSync('bun', ['-e', code, JSON.stringify(options)], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
   return out;
 }

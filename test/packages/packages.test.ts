@@ -36,6 +36,7 @@ describe('the packages of an executable', () => {
     const again = elsewhere(() => packagesOf('1.2.3'));
     expect(textIn(again, 'SHA256SUMS')).toBe(textIn(out, 'SHA256SUMS'));
     const names = readdirSync(out).filter((name) => name !== 'SHA256SUMS');
+    expect(names).toEqual(expectedNames);
     expect(execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: again, encoding: 'utf8' })).toBe(
       names.map((name) => `${name}: OK\n`).join(''),
     );
@@ -55,6 +56,14 @@ describe('the packages of an executable', () => {
     const time = new Date(epoch * 1000).toISOString().slice(0, 19).replace('T', ' ');
     for (const line of listed.trim().split('\n')) expect(line).toMatch(new RegExp(`^\\S+ 0/0 +\\d+ ${time} `));
     expect(run('dpkg-deb', '--contents', deb())).not.toMatch(/^\S+ (?!root\/root)/m);
+  });
+
+  test('the manual in the tar.gz installs only files that the tar.gz contains', () => {
+    const commands = textIn(unpacked, 'docs/install.md').matchAll(/^install (?:-\S+ (?:\d+ |-t \S+ )*)*(\w\S*) ?/gm);
+    const named = Array.from(commands, ([, path]) => path!);
+    expect(named).toEqual(expect.arrayContaining(['flagmeter', 'flagmeter.service', 'man/*.1']));
+    const packed = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
+    expect(packed).toEqual(expect.arrayContaining(named.map((path) => path.replace('*', 'flagmeter'))));
   });
 
   test('the .deb has its metadata, its conffiles and correct checksums', () => {
@@ -136,6 +145,19 @@ describe('the packages of an executable', () => {
     expect(Number(exposure), shown).toBeLessThanOrEqual(1.3);
   });
 });
+
+/** The files of a release for linux-x64, except the checksums. */
+const expectedNames = [
+  'NOTES.md',
+  'flagmeter-1.2.3-image.tar',
+  'flagmeter-1.2.3-linux-x64.cdx.json',
+  'flagmeter-1.2.3-linux-x64.tar.gz',
+  'flagmeter-1.2.3.tgz',
+  'flagmeter-chart-1.2.3.tgz',
+  'flagmeter-linux-x64-1.2.3.tgz',
+  'flagmeter-openfeature-1.2.3.tgz',
+  'flagmeter_1.2.3-1_amd64.deb',
+];
 
 /** Runs a function as another user would: with another umask, time zone, language, home and temp directory. */
 function elsewhere<T>(work: () => T): T {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type PrebuiltRecord, prebuiltAddon, prebuiltRecord } from '../../scripts/build/lmdb.ts';
 import { compileLmdb, compilersFor, readVersions } from '../../scripts/build/lmdb-compiler.ts';
-import { sha256Of } from '../../scripts/package/checksums.ts';
+import { sha256Of } from '../../scripts/release/checksums.ts';
 import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 

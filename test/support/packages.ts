@@ -39,6 +39,7 @@ const packages = {
   systemd: hasProgram('systemd-analyze'),
   'systemd-container': hasProgram('systemd-nspawn'),
   zsh: hasProgram('zsh'),
+  zstd: hasProgram('zstd'),
 } as const;
 
 export type Package = keyof typeof packages;

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Commit, formatSource, formatTagging, readCommit } from '../../scripts/package/commit.ts';
-import { readEpoch } from '../../scripts/package/epoch.ts';
+import { type Commit, formatSource, formatTagging, readCommit } from '../../scripts/release/commit.ts';
+import { readEpoch } from '../../scripts/release/epoch.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -38,26 +38,26 @@ function checkout(): { readonly root: string; readonly head: string } {
   return { root, head: git('rev-parse', 'HEAD').trim() };
 }
 
-describe('npm run package', () => {
-  it('npm run package prints the version, the commit, and whether there are uncommitted changes', () => {
+describe('npm run release', () => {
+  it('npm run release prints the version, the commit, and whether there are uncommitted changes', () => {
     expect(formatSource('0.2.0', clean)).toBe(`flagmeter 0.2.0, commit ${id}`);
     expect(formatSource('0.2.0', changed)).toBe(`flagmeter 0.2.0, commit ${id} with uncommitted changes`);
     expect(formatSource('0.2.0', undefined)).toContain('flagmeter 0.2.0 (commit unknown');
   });
 
-  it('npm run package prints the command that tags the commit, unless the packages differ from it', () => {
+  it('npm run release prints the command that tags the commit, unless the packages differ from it', () => {
     const command = "git tag -a v0.2.0 -m 'flagmeter 0.2.0'";
     expect(formatTagging('0.2.0', clean)).toBe(`To tag the release: ${command} ${id}`);
     expect(formatTagging('0.2.0', undefined)).toContain(`${command} COMMIT`);
     expect(formatTagging('0.2.0', changed)).not.toContain('git tag');
   });
 
-  it('npm run package finds no commit without git, or in a tree that is not a checkout', () => {
+  it('npm run release finds no commit without git, or in a tree that is not a checkout', () => {
     expect(readCommit(tree())).toBe(undefined);
     expect(readCommit(tree(), { PATH: '/nowhere' })).toBe(undefined);
   });
 
-  it('npm run package takes the time of files from SOURCE_DATE_EPOCH, the commit, or package.json', () => {
+  it('npm run release takes the time of files from SOURCE_DATE_EPOCH, the commit, or package.json', () => {
     const root = tree();
     utimesSync(join(root, 'package.json'), 1_700_000_000, 1_700_000_000);
     expect(readEpoch(root, clean, { SOURCE_DATE_EPOCH: '1' })).toBe(1);
@@ -67,8 +67,8 @@ describe('npm run package', () => {
   });
 });
 
-needing('git').describe('npm run package in a checkout', () => {
-  it('npm run package reads the commit and its time, and detects changed and untracked files', () => {
+needing('git').describe('npm run release in a checkout', () => {
+  it('npm run release reads the commit and its time, and detects changed and untracked files', () => {
     const { root, head } = checkout();
     const commit = { id: head, time: 1_795_300_000, hasChanges: false };
     expect(readCommit(root)).toEqual(commit);
@@ -80,14 +80,14 @@ needing('git').describe('npm run package in a checkout', () => {
     expect(readCommit(other.root)?.hasChanges).toBe(true);
   });
 
-  it('npm run package finds no commit if git is missing, or in a folder of another checkout', () => {
+  it('npm run release finds no commit if git is missing, or in a folder of another checkout', () => {
     const { root } = checkout();
     expect(readCommit(root, { PATH: '/nowhere' })).toBe(undefined);
     mkdirSync(join(root, 'unpacked'));
     expect(readCommit(join(root, 'unpacked'))).toBe(undefined);
   });
 
-  it('npm run package finds no commit in a repository without commits', () => {
+  it('npm run release finds no commit in a repository without commits', () => {
     const root = tree();
     execFileSync('git', ['init', '--quiet'], { cwd: root, env: gitEnv });
     expect(readCommit(root)).toBe(undefined);

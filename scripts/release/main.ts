@@ -1,22 +1,26 @@
 /**
- * `npm run package`: builds the packages in dist/packages. Each target has a tar.gz, a .deb, an SBOM and the notices of
- * third-party code. There are also the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one
- * commit produce the same bytes. The command prints the version, the commit, and the command that tags the release.
+ * `npm run release`: builds every file of a release in dist/release. Each target has a tar.gz, a .deb, an npm package
+ * and an SBOM. There are also the image for all targets, the Helm chart, the npm packages `flagmeter` and
+ * `@flagmeter/openfeature`, the notes, and SHA256SUMS. Two runs on one commit produce the same bytes. The command prints
+ * the version, the commit, and the command that tags the release.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
+import { buildOpenFeature } from '../build/openfeature.ts';
+import { releaseNotes } from './changelog.ts';
 import { formatSource, formatTagging, readCommit } from './commit.ts';
 import { readEpoch } from './epoch.ts';
-import { makePackages } from './packages.ts';
+import { makeRelease } from './packages.ts';
+import { createProgress } from './progress.ts';
 import { isTarget, type Target, targets } from './targets.ts';
 
-const usage = `npm run package [-- --target TARGET …] [--out DIR]
+const usage = `npm run release [-- --target TARGET …] [--out DIR]
 
   --target TARGET   ${Object.keys(targets).join(' or ')}; all that are named, or both
-  --out DIR         where the packages go: dist/packages
+  --out DIR         Folder of the release (default dist/release). Its previous content is removed
 `;
 
 const root = join(import.meta.dirname, '../..');
@@ -28,14 +32,14 @@ function read(argv: readonly string[]): { readonly out: string; readonly wanted:
     args: [...argv],
     options: {
       help: { type: 'boolean' },
-      out: { type: 'string', default: join(root, 'dist/packages') },
+      out: { type: 'string', default: join(root, 'dist/release') },
       target: { type: 'string', multiple: true, default: Object.keys(targets) },
     },
   });
   if (values.help) return undefined;
   const wanted = values.target.filter(isTarget);
   const unknown = values.target.find((name) => !isTarget(name));
-  if (unknown !== undefined) throw new Error(`Cannot build packages for ${unknown}\n\n${usage}`);
+  if (unknown !== undefined) throw new Error(`Cannot build a release for ${unknown}\n\n${usage}`);
   return { out: values.out, wanted };
 }
 
@@ -51,14 +55,17 @@ try {
   else {
     const { out, wanted } = given;
     const { version } = packageJson;
+    const notes = releaseNotes(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version);
     const commit = readCommit(root);
-    console.log(`Packaging ${formatSource(version, commit)}`);
-    rmSync(out, { recursive: true, force: true });
-    mkdirSync(out, { recursive: true });
+    const source = formatSource(version, commit);
+    console.log(`Building ${source}`);
     const builds = wanted.map((target) => ({ target, executable: build(target) }));
-    const made = makePackages({ root, builds, version, epoch: readEpoch(root, commit), out });
-    for (const file of made) console.log(file);
-    console.log(`Packaged ${formatSource(version, commit)}\n${formatTagging(version, commit)}`);
+    await buildOpenFeature(root);
+    const showProgress = createProgress(process.stdout);
+    const onFile = (name: string, number: number, count: number) => showProgress(`Packing ${number}/${count} ${name}`);
+    makeRelease({ root, builds, version, epoch: readEpoch(root, commit), notes, out, onFile });
+    showProgress(`Packed ${source} in ${out}`);
+    console.log(process.stdout.isTTY ? `\n${formatTagging(version, commit)}` : formatTagging(version, commit));
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

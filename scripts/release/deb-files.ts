@@ -1,6 +1,8 @@
-import { type Contents, gzipped, projectFile } from './contents.ts';
-import { documents } from './documents.ts';
-import type { PackageFile } from './stage.ts';
+import { join } from 'node:path';
+import { gzip } from './compress.ts';
+import { type Contents, projectFile } from './contents.ts';
+import { folderFiles } from './folder-files.ts';
+import type { PackageFile } from './tar.ts';
 
 /** Returns the files of the package with their locations on Debian and Ubuntu. */
 export function filesOfDeb(contents: Contents): readonly PackageFile[] {
@@ -22,12 +24,17 @@ export function filesOfDeb(contents: Contents): readonly PackageFile[] {
     { path: `${doc}/changelog.gz`, content: gzipped(projectFile(contents, 'CHANGELOG.md')) },
     { path: `${doc}/THIRD-PARTY-NOTICES.gz`, content: gzipped(notices) },
     { path: `${doc}/flagmeter.cdx.json.gz`, content: gzipped(sbom) },
-    ...documents(root, doc),
+    ...folderFiles(join(root, 'docs'), doc),
     ...Object.entries(manPages).map(([name, page]) => ({
       path: `usr/share/man/man1/${name}.gz`,
       content: gzipped(page),
     })),
   ];
+}
+
+/** Compresses a text. */
+function gzipped(text: string): Buffer {
+  return gzip(Buffer.from(text));
 }
 
 /** The copyright file in Debian's machine-readable format. */

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { sha256Of } from './checksums.ts';
 import { completionScripts } from './completions.ts';
 import { manPages } from './man-pages.ts';
@@ -11,6 +10,7 @@ import type { Target } from './targets.ts';
 
 /** Contents that every kind of package has. Each kind puts them in different places. */
 export interface Contents {
+  readonly target: Target;
   readonly root: string;
   readonly version: string;
   readonly epoch: number;
@@ -30,9 +30,10 @@ export function listContents(of: {
   readonly version: string;
   readonly epoch: number;
 }): Contents {
-  const { root, executable, version, epoch } = of;
+  const { root, target, executable, version, epoch } = of;
   const parts = listComponents(root, executable);
   return {
+    target,
     root,
     version,
     epoch,
@@ -47,9 +48,4 @@ export function listContents(of: {
 /** Returns the text of a file of the project. */
 export function projectFile({ root }: Contents, path: string): string {
   return readFileSync(join(root, path), 'utf8');
-}
-
-/** Compresses a text without a time or name, so that the same text always gives the same bytes. */
-export function gzipped(text: string): Buffer {
-  return gzipSync(text, { level: 9 });
 }

@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PackageFile } from './stage.ts';
+import type { PackageFile } from './tar.ts';
 
-/** Lists the pages of `docs` and their pictures, and the files they refer to: alert rules, dashboard and examples. */
-export function documents(root: string, below: string): readonly PackageFile[] {
-  const folder = join(root, 'docs');
+/** Lists all files in a folder. @param below folder of the files in the package */
+export function folderFiles(folder: string, below: string): readonly PackageFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settings } from '../../src/contract/config-schema.ts';
-import type { PackageFile } from './stage.ts';
+import type { PackageFile } from './tar.ts';
 
 /** Settings that the templates of the chart set. Users cannot set them. */
 const ofTheChart: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { type Contents, projectFile } from './contents.ts';
-import { documents } from './documents.ts';
-import type { PackageFile } from './stage.ts';
+import { folderFiles } from './folder-files.ts';
+import type { PackageFile } from './tar.ts';
 
 const readme = `# flagmeter
 
@@ -22,7 +23,7 @@ export function filesOfTarball(contents: Contents): readonly PackageFile[] {
     { path: 'completions/flagmeter.bash', content: completions.bash },
     { path: 'completions/_flagmeter', content: completions.zsh },
     { path: 'completions/flagmeter.fish', content: completions.fish },
-    ...documents(root, 'docs'),
+    ...folderFiles(join(root, 'docs'), 'docs'),
     ...Object.entries(manPages).map(([name, content]) => ({ path: `man/${name}`, content })),
   ];
 }

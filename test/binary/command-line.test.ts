@@ -81,7 +81,8 @@ test('a server on all addresses publishes its configured public URL, not the hos
 
 test('a server stops when its terminal is closed', async () => {
   const listen = '--listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0';
-  const shell = `stty -onlcr; exec ${binaryPath} serve --data data ${listen}`;
+  // The ready line is printed only to a pipe.
+  const shell = `stty -onlcr; ${binaryPath} serve --data data ${listen} | cat`;
   const terminal = await startProcess('script', ['-qec', shell, '/dev/null']);
   terminal.kill('SIGKILL');
   const asked = () => fetch(`http://${terminal.http}/healthz`);

@@ -18,6 +18,7 @@ test('the build reports all missing tools before it does anything else', () => {
     status: 1,
     stdout: '',
     stderr:
+      'Building dist/flagmeter …\n' +
       'Cannot compile the LMDB add-on: gcc, g++, patch not found. It must be compiled because CC or CXX is set.\n' +
       'Install the missing tools (Debian: apt-get install gcc g++ patch), or set other compilers in CC and CXX.\n',
   });

@@ -147,7 +147,7 @@ test('one_variant is reported with its environments, unless the feature is snooz
     actions: ['copy', 'snooze', 'permanent', 'archive'],
     reasons: [
       { text: 'Only the variant on has been served since 2026-01-02T03:04:00.000Z, in Production and Staging.' },
-      { text: '11 checks in the last 30 days: all of them on.' },
+      { text: '11 checks in the last 30 days, in Production and Staging: all of them on.' },
       { text: 'web 2.3 and web 1 still check it.' },
     ],
   });

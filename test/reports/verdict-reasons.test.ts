@@ -45,7 +45,7 @@ describe('explainJudgement', () => {
       ),
       [
         'Only the variant on has been served since <at>, in all 2 environments.',
-        '1.2M checks in the last 30 days: all of them on.',
+        '1.2M checks in the last 30 days, in all 2 environments: all of them on.',
         'web 1.0 and api 1.0 still check it.',
         'The team has declared a split between on and off.',
       ],

@@ -54,13 +54,13 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
   ],
   one_variant: (facts, judgement, figures) => [
     onlyVariant(judgement, formatPlaces(facts, judgement)),
-    ...checked(figures),
+    ...checked(facts, judgement, figures),
     ...stillAsking(facts, judgement),
     ...intended(facts),
   ],
   in_use: (facts, judgement, figures) => [
     ...timed('last_seen', lastSeen(facts), (at) => `Still in use: last seen at ${at}.`),
-    ...checked(figures),
+    ...checked(facts, judgement, figures),
     ...recentVariants(facts, judgement),
     ...stillAsking(facts, judgement),
     ...archivedSince(facts),
@@ -72,7 +72,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
       lastSeen(facts),
       (at) => `It was still checked at ${at}, in ${formatPlaces(facts, judgement)}.`,
     ),
-    ...checked(figures),
+    ...checked(facts, judgement, figures),
     ...stillAsking(facts, judgement),
   ],
   cannot_tell: (facts, judgement) => [
@@ -157,7 +157,7 @@ function archivedSince({ declaration }: VerdictFacts): readonly Reason[] {
 const compact = compactNumbers('en');
 const percent = shares('en');
 
-function checked({ days, checks }: Figures): readonly Reason[] {
+function checked(facts: VerdictFacts, judgement: Judgement, { days, checks }: Figures): readonly Reason[] {
   const variants = [...checks].filter(([, count]) => count > 0).toSorted(([, one], [, other]) => other - one);
   const total = variants.reduce((sum, [, count]) => sum + count, 0);
   if (total === 0) return [];
@@ -168,7 +168,9 @@ function checked({ days, checks }: Figures): readonly Reason[] {
       : listed(variants.map(([variant, count]) => `${variant} ${percent(count / total)}`));
   const what = total === 1 ? '1 check' : `${compact(total)} checks`;
   const names = variants.map(([variant]) => variant);
-  return [reason('checks', `${what} in the last ${days} days: ${split}.`, names)];
+  // A page shows the checks of one environment. The reason names the places if it counts more.
+  const places = judgement.environments.length > 1 ? `, in ${formatPlaces(facts, judgement)}` : '';
+  return [reason('checks', `${what} in the last ${days} days${places}: ${split}.`, names)];
 }
 
 /** Returns the reason with the recent variants. A shorter range can contain only one of these variants. */

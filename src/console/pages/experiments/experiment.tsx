@@ -186,7 +186,7 @@ function Plan({
     ['Primary metric', `${metric} per check, ${direction === 'up' ? 'higher' : 'lower'} is better`],
     ['Start', format.time(startAt)],
     ['Planned end', endAt === null ? 'when the number of users is reached' : format.time(endAt)],
-    ...(users === null ? [] : [['Users per variant', format.full(users)] as const]),
+    ...(users === null ? [] : [['People per variant', format.full(users)] as const]),
     ['Intended split', split === null ? 'as for the flag' : splitText(split)],
     ...guardrails.map(
       ({ metric, direction, tolerated }) =>

@@ -103,7 +103,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
 function createColumns({ base, event }: ComparedFeature): readonly Column<ComparedVariant>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
-    peopleColumn('users', 'Users'),
+    peopleColumn('users', 'People'),
     {
       key: 'rate',
       title: `${names[event]} per check`,
@@ -169,11 +169,11 @@ function Warnings({ comparison }: { readonly comparison: ComparedFeature }) {
         <p class="callout callout-warn" role="note">
           The split differs from the declared one: {listed(sampleRatio.observed)} of the users instead of{' '}
           {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find the reason before you trust the comparison.
-          Users of missing senders, or redirected users, can behave differently.
+          People of missing senders, or redirected people, can behave differently.
         </p>
       )}
       {sampleRatio && !sampleRatio.mismatch && (
-        <p class="quiet">Users are split as declared: {listed(sampleRatio.observed)}.</p>
+        <p class="quiet">People are split as declared: {listed(sampleRatio.observed)}.</p>
       )}
       {severalVariants?.warn && (
         <p class="callout callout-warn" role="note">

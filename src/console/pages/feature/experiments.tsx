@@ -150,7 +150,7 @@ function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
         value={dateText(start + usualDays * dayMs)}
         hint="At least 7 days after the start. If empty, the number of users ends the experiment."
       />
-      <Field name="users" label="Users per variant" type="number" hint="Optional." />
+      <Field name="users" label="People per variant" type="number" hint="Optional." />
       <SelectField name="guardrail" label="Guardrail metric" options={[['', 'None'], ...metrics]} />
       <SelectField name="guardrailDirection" label="Guardrail direction" options={directions} />
       <Field name="tolerated" label="Tolerated worsening" type="number" value="1" hint="Per 100 checks." />

@@ -173,7 +173,7 @@ function Funnel({ name, usage, checksOnly }: FunnelProps) {
 
 /** Returns the column with the users of each variant. Shows dashes if no sender reports users. */
 function usersColumn(usage: FeatureUsage): Column<Variant> {
-  const column = peopleColumn('uniqueUsers', 'Users');
+  const column = peopleColumn('uniqueUsers', 'People');
   return usage.uniqueUsers > 0 ? column : { ...column, cell: () => '–' };
 }
 

@@ -72,7 +72,8 @@ async function measure(service: Service, { connections, seconds, high }: Options
   const runs: Run[] = [];
   for (const factor of factors) {
     const before = { commits: (await readCommits(service.http)) ?? 0, cpu: cpuSeconds(service.pid) };
-    const rate = factor * capacity;
+    // A machine that stalls during the first run still gets one request in each later run.
+    const rate = Math.max(factor * capacity, 1 / seconds);
     const report = await send({ connections, rate, overload: true, warmupSeconds: 0 });
     const commits = ((await readCommits(service.http)) ?? 0) - before.commits;
     runs.push(summarizeRun(report, commits, cpuSeconds(service.pid) - before.cpu));

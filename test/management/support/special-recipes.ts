@@ -79,6 +79,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
 
   'POST /applications/:id/keys/adopt invalid_body': withBody(adopted({ token: 'two words' })),
+  'POST /applications/:id/keys conflict': again,
   'POST /applications/:id/keys/adopt conflict': again,
   'POST /applications/:id/keys/adopt unknown_environment': withBody(adopted({ environment: 'Nowhere' })),
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),

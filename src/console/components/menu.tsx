@@ -25,6 +25,9 @@ export function Menu({ label, title, items, end, class: className }: MenuProps) 
   const { open, box, button, toggle, show, close } = usePopover();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
+  // The items of an open menu stay: an item that moves under the pointer would get the click on another item.
+  const shown = useRef(items);
+  if (!open) shown.current = items;
   const elements = () => Array.from(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? []);
   useEffect(() => {
     if (!open) return;
@@ -68,7 +71,7 @@ export function Menu({ label, title, items, end, class: className }: MenuProps) 
           tabIndex={-1}
           onKeyDown={onKeyDown}
         >
-          {items.map((item, index) => (
+          {shown.current.map((item, index) => (
             <Item key={index} item={item} close={close} />
           ))}
         </div>

@@ -246,7 +246,7 @@ const leaveOut: BunPlugin = {
 try {
   const target = readTarget(process.argv.slice(2));
   const outfile = target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`;
-  console.error(`Building ${outfile} …`);
+  process.stderr.write(`Building ${outfile} …\n`);
   // The add-on comes first: if tools are missing, the build fails before it does anything else.
   const addon = await buildLmdb(target);
   const forPages = new Set<string>();

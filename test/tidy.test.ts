@@ -166,7 +166,7 @@ const most: Readonly<Record<string, number>> = {
   auth: 10046,
   bench: 2963,
   cli: 6033,
-  commands: 2836,
+  commands: 2837,
   console: 19304,
   contract: 7820,
   demo: 1436,
@@ -179,7 +179,7 @@ const most: Readonly<Record<string, number>> = {
   reports: 7969,
   runtime: 1438,
   serve: 4539,
-  storage: 14376,
+  storage: 14384,
   webhooks: 2079,
 };
 

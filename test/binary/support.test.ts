@@ -109,5 +109,9 @@ test('support describes wrong settings and the address of PostgreSQL without the
   const wrong = await runBinary(['support', '--out', '-'], { ...env, FLAGMETER_POSTGRES_FILE: password });
   expect(wrong.stdout).toContain('== settings ==\nCannot use --postgres-file');
   expect(wrong.code).toBe(0);
-  expect(findSecrets(right.stdout + wrong.stdout + right.stderr + wrong.stderr)).toEqual([]);
+  const endpoint = { FLAGMETER_OTLP_ENDPOINT: `https://o.example/v1?key=${password}` };
+  const query = await runBinary(['support', '--out', '-'], endpoint);
+  expect(query.stdout + query.stderr).toContain('https://o.example/v1?…');
+  const all = [right, wrong, query].map(({ stdout, stderr }) => stdout + stderr).join('');
+  expect(findSecrets(all)).toEqual([]);
 });

@@ -106,7 +106,8 @@ function attempt<T>(read: () => T): T | Error {
 /** Formats what was read, or the reason why it was not read. */
 function show<T>(read: T | Error, format: (value: T) => string): string {
   const text = read instanceof Error ? read : attempt(() => format(read));
-  return text instanceof Error ? text.message : text;
+  // The query of a refused URL can contain a secret.
+  return text instanceof Error ? text.message.replaceAll(/(\b\w+:\/\/[^\s?#]*)[?#]\S*/g, '$1?…') : text;
 }
 
 function describeMachine(at: string): string {

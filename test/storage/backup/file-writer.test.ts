@@ -1,8 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FileWriter } from '../../../src/storage/backup/write-file.ts';
+import { FileWriter, writeFileWhole } from '../../../src/storage/backup/write-file.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const chunkBytes = 64 * 1024;
@@ -40,4 +40,13 @@ test('a file writer does not overwrite an existing file', () => {
   const path = join(temporaryDirectory(), 'file');
   new FileWriter(path).close();
   expect(() => new FileWriter(path)).toThrow('EEXIST');
+});
+
+test('a backup does not replace a link, a pipe or a device', async () => {
+  const path = join(temporaryDirectory(), 'link');
+  symlinkSync('/dev/full', path);
+  await expect(writeFileWhole(path, async () => {})).rejects.toThrow(
+    /^Cannot write .*link: it is not a regular file; /,
+  );
+  expect(lstatSync(path).isSymbolicLink()).toBe(true);
 });

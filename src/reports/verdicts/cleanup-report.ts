@@ -68,7 +68,7 @@ interface JudgedFeature {
 /** Returns the features that can be removed, with the evidence, and the features that cannot be removed yet. */
 export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: CleanupTask): Reading<CleanupResult> {
   const { declared, only } = task;
-  const { judgements } = yield* verdicts.of(task);
+  const { judgements, whenArchived } = yield* verdicts.of(task);
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const removable: JudgedFeature[] = [];
   const kept: JudgedFeature[] = [];
@@ -77,7 +77,7 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
     const declaration = declarations.get(feature);
     const { kind } = judgement;
     if (feature === surplusName || (only !== undefined && !only.has(feature))) continue;
-    addDays(history, task, judgement, declaration);
+    addDays(history, task, whenArchived.get(feature) ?? judgement, declaration);
     const isDone = declaration?.archived === true && kind !== 'archived_but_asked';
     const judged = { feature, judgement, declared: declaration !== undefined };
     if (canGo(kind, declaration)) removable.push(judged);
@@ -101,10 +101,9 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
 function addDays(
   history: number[],
   { now, staleAfterMs }: CleanupTask,
-  judgement: Judgement,
+  { kind, since }: Judgement,
   declaration: FeatureDeclaration | undefined,
 ): void {
-  const { kind, since } = judgement.whenArchived ?? judgement;
   if (!canGo(kind, declaration && { archived: false })) return;
   const today = Math.floor(now / dayMs);
   const from = Math.floor(((since ?? 0) + staleAfterMs) / dayMs);

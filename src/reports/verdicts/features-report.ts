@@ -56,7 +56,7 @@ export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<
   return fromSnapshot(store.lmdb, function* (at) {
     const places = yield* placesAt(store, environments, now, at);
     const judge = (each: ListedFeature) => {
-      each.judgement ??= judgeIn(store, task, places, each.name, each.declaration, at);
+      each.judgement ??= judgeIn(store, task, places, each.name, each.declaration, at).judgement;
       return each.judgement;
     };
     const wanted: ListedFeature[] = [];

@@ -178,7 +178,7 @@ function* verdictsIn(
   for (const feature of explained ?? names) {
     if (!names.has(feature)) continue;
     const declaration = declarations.get(feature);
-    const judgement = judgeIn(store, task, places, feature, declaration, at);
+    const { judgement } = judgeIn(store, task, places, feature, declaration, at);
     const { kind, since, environments } = judgement;
     const reasons: Verdict['reasons'] = [];
     if (explained !== undefined) {

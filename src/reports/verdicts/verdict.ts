@@ -45,8 +45,6 @@ export interface Judgement {
   readonly variants?: readonly string[];
   /** The judgement without the declaration, if the kind is `permanent` or `snoozed`. */
   readonly otherwise?: Judgement;
-  /** The judgement at the time at which the feature was archived; absent if the feature is not archived. */
-  readonly whenArchived?: Judgement;
 }
 
 export const dayMs = 86_400_000;
@@ -54,15 +52,14 @@ export const dayMs = 86_400_000;
 /** Time for which a feature is new. Within a week, weekly jobs have reported and failed rollouts were stopped. */
 const newMs = 7 * dayMs;
 
-export function judge(facts: VerdictFacts): Judgement {
+/** Returns the judgement at the time at which a feature was archived; `undefined` if the feature is not archived. */
+export function judgeWhenArchived(facts: VerdictFacts): Judgement | undefined {
   const { declaration } = facts;
-  const judged = judgeDeclared(facts);
-  if (!declaration?.archived || declaration.archivedAt === null) return judged;
-  const active = { ...declaration, archived: false };
-  return { ...judged, whenArchived: judgeUse({ ...facts, declaration: active, now: declaration.archivedAt }) };
+  if (!declaration?.archived || declaration.archivedAt === null) return undefined;
+  return judgeUse({ ...facts, declaration: { ...declaration, archived: false }, now: declaration.archivedAt });
 }
 
-function judgeDeclared(facts: VerdictFacts): Judgement {
+export function judge(facts: VerdictFacts): Judgement {
   const { declaration, now } = facts;
   const judged = judgeUse(facts);
   const { environments } = judged;

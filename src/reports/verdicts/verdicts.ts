@@ -7,7 +7,7 @@ import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/sn
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type FeatureSight, sightsAt } from '../usage/sights.ts';
 import { sendersAt } from './senders-report.ts';
-import { type EnvironmentFacts, type Judgement, judge, type VerdictFacts } from './verdict.ts';
+import { type EnvironmentFacts, type Judgement, judge, judgeWhenArchived, type VerdictFacts } from './verdict.ts';
 
 export interface VerdictsTask {
   /** All environments of the application. */
@@ -28,9 +28,15 @@ interface CachedVerdicts {
   readonly readAt: number;
   readonly places: readonly Place[];
   /** The verdicts by feature, each with its declaration. */
-  readonly kinds: Map<string, { readonly said: string; readonly judgement: Judgement }>;
+  readonly kinds: Map<string, CachedVerdict>;
   /** Sources by the number of an environment. */
   readonly sources: Map<number, Sources>;
+}
+
+interface CachedVerdict {
+  readonly said: string;
+  readonly judgement: Judgement;
+  readonly whenArchived: Judgement | undefined;
 }
 
 /** The sources that report checks only: see `listChecksOnly`. */
@@ -44,6 +50,8 @@ const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
 export interface AllVerdicts extends Sources {
   readonly kinds: ReadonlyMap<string, VerdictKind>;
   readonly judgements: ReadonlyMap<string, Judgement>;
+  /** The judgements of archived features at the time at which each was archived. */
+  readonly whenArchived: ReadonlyMap<string, Judgement>;
   /** Number of recently seen variants of each feature in use. */
   readonly recentVariants: ReadonlyMap<string, number>;
   /** The facts from which the verdicts were computed. */
@@ -74,18 +82,21 @@ export class Verdicts {
       const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
       const kinds = new Map<string, VerdictKind>();
       const judgements = new Map<string, Judgement>();
+      const whenArchived = new Map<string, Judgement>();
       const recentVariants = new Map<string, number>();
       for (const name of new Set([...declarations.keys(), ...seen])) {
         const declaration = declarations.get(name);
         const said = saidBy(declaration);
         let verdict = known.kinds.get(name);
         if (verdict?.said !== said) {
-          verdict = { said, judgement: judgeIn(store, task, known.places, name, declaration, at) };
+          const { judgement, facts } = judgeIn(store, task, known.places, name, declaration, at);
+          verdict = { said, judgement, whenArchived: judgeWhenArchived(facts) };
           known.kinds.set(name, verdict);
         }
         const { kind, variants } = verdict.judgement;
         kinds.set(name, kind);
         judgements.set(name, verdict.judgement);
+        if (verdict.whenArchived !== undefined) whenArchived.set(name, verdict.whenArchived);
         if (variants !== undefined) recentVariants.set(name, variants.length);
         if (kinds.size % stride === 0) yield;
       }
@@ -93,7 +104,7 @@ export class Verdicts {
       if (place !== undefined && !known.sources.has(place.number))
         known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
       const sources = known.sources.get(environment ?? -1) ?? noSources;
-      return { kinds, judgements, recentVariants, places: known.places, ...sources };
+      return { kinds, judgements, whenArchived, recentVariants, places: known.places, ...sources };
     });
   }
 
@@ -178,7 +189,7 @@ export function factsWithAskers(
   });
 }
 
-/** Returns the verdict on one feature. The senders that checked it are read only if it is silent. */
+/** Returns the verdict on one feature, with its facts. The senders that checked it are read only if it is silent. */
 export function judgeIn(
   store: UsageTables,
   { now, staleAfterMs }: Pick<VerdictsTask, 'now' | 'staleAfterMs'>,
@@ -186,12 +197,16 @@ export function judgeIn(
   name: string,
   declaration: FeatureDeclaration | undefined,
   at: Snapshot,
-): Judgement {
-  const judgeBy = (environments: VerdictFacts['environments']) =>
-    judge({ declaration, environments, now, quietMs: staleAfterMs });
+): { readonly judgement: Judgement; readonly facts: VerdictFacts } {
+  const judgeBy = (environments: VerdictFacts['environments']) => {
+    const facts = { declaration, environments, now, quietMs: staleAfterMs };
+    return { facts, judgement: judge(facts) };
+  };
   const judged = judgeBy(places.map((place) => createFacts(place, name)));
-  if (judged.kind !== 'not_seen' && judged.kind !== 'safe_to_remove') return judged;
-  return judgeBy(factsWithAskers(store, places, name, now, at));
+  const { kind } = judged.judgement;
+  return kind === 'not_seen' || kind === 'safe_to_remove'
+    ? judgeBy(factsWithAskers(store, places, name, now, at))
+    : judged;
 }
 
 /** Returns the section of a declaration that a verdict depends on. */

@@ -12,7 +12,7 @@ import {
 } from '../../src/console/pages/feature/verdict-words.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 import type { Verdict } from '../../src/contract/shapes/verdict.ts';
-import { type VerdictKind, verdictKinds } from '../../src/contract/verdicts.ts';
+import { type VerdictKind, verdictKinds, verdictRules } from '../../src/contract/verdicts.ts';
 
 const words: TextFormat = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
 const since = '2026-05-03T10:00:00.000Z';
@@ -40,6 +40,7 @@ describe('the heading of a verdict', () => {
     ['cannot_tell', 'Keep: cannot tell whether it is used'],
   ] as const)('the heading of the verdict %s is a sentence', (kind, heading) => {
     expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
+    expect(heading.toLowerCase().startsWith(verdictRules[kind].advice)).toBe(true);
   });
 
   it('the heading of a flag in use mentions the 30-day rule', () => {

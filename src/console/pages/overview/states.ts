@@ -1,19 +1,22 @@
 import { surplusName } from '../../../contract/names.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
-import { explainSilence } from '../../../contract/verdicts.ts';
+import { explainSilence, type VerdictKind, verdictRules } from '../../../contract/verdicts.ts';
+
+/** Returns the state of a flag with a verdict: the advice, and the reason for it. */
+const advise = (kind: VerdictKind, reason: string) => `${verdictRules[kind].advice}: ${reason}`;
 
 export const states = {
-  safe_to_remove: 'remove: no sign of use',
-  one_variant: 'remove: one variant only',
-  archived_but_asked: 'fix: archived but requested',
+  safe_to_remove: advise('safe_to_remove', 'no sign of use'),
+  one_variant: advise('one_variant', 'one variant only'),
+  archived_but_asked: advise('archived_but_asked', 'archived but requested'),
   undeclared: 'fix: unknown flag',
-  new: 'keep: new',
-  in_use: 'keep: in use',
-  snoozed: 'keep: until a date',
-  permanent: 'keep: for ever',
-  not_seen: 'keep: silent, senders unknown',
-  cannot_tell: 'keep: cannot tell',
+  new: advise('new', 'new'),
+  in_use: advise('in_use', 'in use'),
+  snoozed: advise('snoozed', 'until a date'),
+  permanent: advise('permanent', 'for ever'),
+  not_seen: advise('not_seen', 'silent, senders unknown'),
+  cannot_tell: advise('cannot_tell', 'cannot tell'),
   archived: 'archived',
 } as const;
 
@@ -65,7 +68,10 @@ function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string
   return `In use: seen within ${days} days, with one variant for less than that`;
 }
 
-/** Formats the state of a flag in the table: what to do with the flag, and why. @param meant the declared name that is similar to the undeclared name */
+/**
+ * Formats the state of a flag in the table: what to do with the flag, and why.
+ * @param meant the declared name that is similar to the undeclared name
+ */
 export function stateText(row: OverviewFeature, meant?: string): string {
   const shown = getShownState(row);
   if (shown === 'undeclared')

@@ -101,6 +101,7 @@ const engine = {
     name: 'engine',
     include: [
       'test/{http,grpc,ingest/telemetry,ingest/grpc,console/host,commands,serve}/**/*.test.ts',
+      'test/storage/lmdb/mapped-pages.test.ts',
       ...slowUnitTests,
     ],
     exclude: ['test/commands/{completion,postgres-*,scan-usage}.test.ts'],

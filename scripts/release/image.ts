@@ -1,6 +1,5 @@
 import { sha256 } from './checksums.ts';
-import type { Layer } from './deb.ts';
-import { packLayer } from './deb.ts';
+import { type Layer, packLayer } from './deb.ts';
 import { createTar, type PackageFile } from './tar.ts';
 import { type Target, targets } from './targets.ts';
 

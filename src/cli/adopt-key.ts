@@ -39,7 +39,8 @@ async function adopt(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
   const application = await resolveApplication(context, api, given);
   const environment = environmentIn(application, given.value('env') ?? '');
-  const [type, name] = ['type', 'name'].map((option) => given.value(option));
+  const type = given.value('type');
+  const name = given.value('name');
   const body = { token, type, environment, ...(name !== undefined && { name }) };
   const key = readFields(await api.call('POST', ['applications', String(application['id']), 'keys', 'adopt'], body));
   if (given.has('json')) printJson(context, key);

@@ -24,8 +24,8 @@ export const alerts: Entry = {
   summary: 'Test the webhooks that tell a team about its flags',
   commands: [test],
   notes: `
-Exit code 1: a test event was not delivered, or there is no enabled webhook. Alerts about the server
-itself are rules of Prometheus: see docs/alerts.md.
+Exit code 1: a test event was not delivered, or the team has no enabled webhook. Alerts about the
+server itself are rules of Prometheus: see docs/alerts.md.
 ${tableNotes}`,
 };
 
@@ -38,7 +38,7 @@ async function testAlerts(given: Arguments, context: Context): Promise<number> {
   const path = [...(await teamPath(given, api)), resources.webhooks.collection];
   const enabled = (await api.list(path)).filter((webhook) => webhook['enabled'] === true);
   if (enabled.length === 0)
-    throw new Failure('failed', 'There is no enabled webhook: create one with flagmeter webhooks create');
+    throw new Failure('failed', 'The team has no enabled webhook: create a webhook with flagmeter webhooks create');
   const deliveries = await Promise.all(enabled.map((webhook) => testWebhook(context, api, path, webhook)));
   if (given.has('json')) printJson(context, { items: deliveries });
   else printTable(context, columns, deliveries);

@@ -36,7 +36,7 @@ export async function chooseApplication(context: Context, api: Api, option?: str
   const [only, ...others] = items;
   if (only !== undefined && others.length === 0) return { application: only, source: 'the only application' };
   if (only === undefined)
-    throw new UsageError('There is no application yet; create one with: flagmeter apps create NAME');
+    throw new UsageError('The server has no application: create an application with flagmeter apps create NAME');
   const choose = `set ${clientVariables.app}, or run ${useCommand} APP`;
   throw new UsageError(
     `Cannot choose an application without --app: there is ${listNames(items, 'name')}; or ${choose}`,

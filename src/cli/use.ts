@@ -25,7 +25,7 @@ FLAGMETER_APP take precedence. Without a default, commands use the only applicat
 
 /**
  * @throws {UsageError} for wrong arguments, and if there are several applications and no default
- * @throws {Failure} if nobody is signed in, the application does not exist, or the server cannot be reached
+ * @throws {Failure} if no user is signed in, the application does not exist, or the server cannot be reached
  */
 async function useApplication(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);

@@ -11,8 +11,15 @@ export interface DocsFile {
 }
 
 export const documents: readonly DocsFile[] = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
-  ...['bench', 'chaos', 'native/lmdb', 'packaging', 'src/storage/lmdb', 'test'].map((folder) => `${folder}/README.md`),
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/README.md',
+  'chaos/README.md',
+  'native/lmdb/README.md',
+  'packaging/README.md',
+  'src/storage/lmdb/README.md',
+  'test/README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .sort()

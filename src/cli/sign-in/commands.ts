@@ -177,7 +177,7 @@ export const whoami = clientCommand({
 
 /**
  * @throws {UsageError} for wrong options
- * @throws {Failure} if nobody is logged in, or the server is unreachable
+ * @throws {Failure} if no user is logged in, or the server is unreachable
  */
 async function showCaller(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);

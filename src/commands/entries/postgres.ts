@@ -103,9 +103,6 @@ The key file encrypts signing keys and other secrets. postgres init and postgres
 --without-key-file. postgres encrypt encrypts them later: stop all nodes, run it, and start each
 node with the key file.
 
-  flagmeter postgres key --out /etc/flagmeter/postgres-key
-  flagmeter postgres encrypt --postgres-file FILE --postgres-key-file /etc/flagmeter/postgres-key
-
 postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
 with asynchronous standbys. With --allow-asynchronous, a failover can lose counts and revocations.
 

@@ -44,10 +44,10 @@ const textLine = /^(?:\d{4}-\d\d-\d\dT[\d:.]+Z (?:DEBUG|INFO|WARN|ERROR) {1,2}| 
  */
 export function keepLogLines(text: string): string {
   const lines = text.split('\n').filter((line) => line !== '');
-  const kept = lines.filter((line) => textLine.test(line) || isJsonLine(line)).slice(-mostLines);
-  const omitted = lines.filter((line) => !textLine.test(line) && !isJsonLine(line)).length;
-  const note = omitted === 0 ? [] : [`(${omitted} other lines left out)`];
-  return [...note, ...kept].join('\n');
+  const kept = lines.filter((line) => textLine.test(line) || isJsonLine(line));
+  const omitted = lines.length - kept.length;
+  const note = omitted === 0 ? '' : `(${omitted} other lines left out)\n`;
+  return note + kept.slice(-mostLines).join('\n');
 }
 
 function isJsonLine(line: string): boolean {

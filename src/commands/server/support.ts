@@ -106,7 +106,7 @@ function attempt<T>(read: () => T): T | Error {
 /** Formats what was read, or the reason why it was not read. */
 function show<T>(read: T | Error, format: (value: T) => string): string {
   const text = read instanceof Error ? read : attempt(() => format(read));
-  // The query of a refused URL can contain a secret.
+  // Messages show URLs with their query to the operator. The readers of this file must not see a secret in a query.
   return text instanceof Error ? text.message.replaceAll(/(\b\w+:\/\/[^\s?#]*)[?#]\S*/g, '$1?…') : text;
 }
 
@@ -125,7 +125,7 @@ function formatSettings(config: Config): string {
     .join('');
 }
 
-/** Omits the paths of files, because somebody can set the secret itself by mistake. */
+/** Omits the paths of files, because an option for a path can contain the secret itself by mistake. */
 function showValue({ key, schema }: Setting, value: string | number | boolean): string {
   if (key === 'postgres')
     return show(

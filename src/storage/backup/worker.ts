@@ -11,7 +11,7 @@ const pace = new Pace({ clock: systemClock, over: stopping.signal, gentle: true 
 let running: Promise<unknown> | undefined;
 
 const actions = {
-  /** The time of the latest backup, Unix ms; `undefined` if there is no backup. */
+  /** The time of the latest backup, Unix ms; `undefined` without a backup. */
   latest: () => run(async (destination) => (await listBackups(destination)).at(-1)?.at),
   /** @param at the time in the name of the backup, Unix ms */
   backup: (at: number) => run((destination) => makeScheduled(destination, { ...keeping, at }, pace)),

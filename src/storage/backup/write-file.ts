@@ -25,7 +25,7 @@ const reserveBytes = 64 * 1024 * 1024;
  * @throws {Error} if the disk is full, or has less free space than the expected size. The previous file is unchanged
  */
 export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Promise<T>): Promise<T> {
-  checkTarget(file);
+  refuseSpecialFile(file);
   const made = `${file}.${process.pid}.tmp`;
   removeLeftovers(file);
   const writer = open(made, file);
@@ -49,7 +49,7 @@ export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Pro
 }
 
 /** @throws {Error} for a device, a pipe or a link, which the renamed file would replace */
-function checkTarget(file: string): void {
+function refuseSpecialFile(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile() || found.isDirectory()) return;
   throw new Error(`Cannot write ${file}: it is not a regular file; name a file, or write to - and redirect the output`);

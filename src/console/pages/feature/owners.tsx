@@ -60,21 +60,16 @@ function useCandidates(application: string): readonly Candidate[] | undefined {
   const members = useWholeList<Member>(resource('teams', team, 'members'), {});
   const teams = useWholeList<Team>(resource('teams'), {});
   const isReading = [members, teams].some(({ items, error }) => items === undefined && error === undefined);
-  return useMemo(
-    () =>
-      isReading
-        ? undefined
-        : [
-            ...(members.items ?? []).map(({ id, name, email }) => ({
-              type: 'user' as const,
-              id,
-              name: name || email || id,
-              ...(email !== null && { email }),
-            })),
-            ...(teams.items ?? []).map(({ id, name }) => ({ type: 'team' as const, id, name })),
-          ],
-    [isReading, members.items, teams.items],
-  );
+  return useMemo(() => {
+    if (isReading) return undefined;
+    const users = (members.items ?? []).map(({ id, name, email }) => ({
+      type: 'user' as const,
+      id,
+      name: name || email || id,
+      ...(email !== null && { email }),
+    }));
+    return [...users, ...(teams.items ?? []).map(({ id, name }) => ({ type: 'team' as const, id, name }))];
+  }, [isReading, members.items, teams.items]);
 }
 
 /** Parses the owners in a text field: names or e-mail addresses of candidates, and other texts. */

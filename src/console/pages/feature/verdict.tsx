@@ -32,7 +32,7 @@ export function VerdictLine({ place, feature }: FeatureProps) {
         <h2 id="flag-verdict">{data ? formatHeading(data, feature.data, format).heading : beforeVerdict(error)}</h2>
         {why && <p>{reasonText(why, format)}</p>}
       </div>
-      {/* The order of the actions follows from the verdict, and must not change in an open menu. */}
+      {/* A verdict can add a button before the menu. Without the verdict, that button would move the menu later. */}
       {(data ?? error) !== undefined && <Actions place={place} feature={feature} verdict={data} />}
     </section>
   );

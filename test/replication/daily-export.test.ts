@@ -33,6 +33,9 @@ interface DayRow {
   readonly users: number;
 }
 
+/** End of the names under which the tests take the lease. */
+const ofTest = ' of a test';
+
 /** Creates a database with one application. */
 async function postgresWithShop(): Promise<string> {
   const url = await newDatabase();
@@ -49,6 +52,8 @@ async function postgresWithShop(): Promise<string> {
   ] as const;
   for (const [table, key, value] of records)
     await postgres.query('INSERT INTO fm_record VALUES ($1, $2, $3)', [table, key, JSON.stringify(value)], url);
+  // The exports that the nodes start by themselves cannot take the lease, so only the exports of the tests write days.
+  await postgres.query(`ALTER TABLE fm_export ADD CHECK (holder LIKE '%${ofTest}') NOT VALID`, [], url);
   return url;
 }
 
@@ -60,7 +65,7 @@ function exportFrom(
   return exportDays({
     session,
     store: node.store,
-    directory: node.spool.directory,
+    directory: `${node.spool.directory}${ofTest}`,
     clock: systemClock,
     progress: () => ({ completeThrough: now, now, retention: defaultSettings }),
     isEnding: () => false,
@@ -68,7 +73,8 @@ function exportFrom(
 }
 
 /** Lets another node write immediately, as if the lease had expired. */
-const endLease = (url: string) => postgres.query(`UPDATE fm_export SET until = now() - interval '1 s'`, [], url);
+const endLease = (url: string) =>
+  postgres.query(`UPDATE fm_export SET holder = 'former${ofTest}', until = now() - interval '1 s'`, [], url);
 
 const inSql = (url: string, day: number, view = 'daily_usage', some = columns) =>
   postgres.query<DayRow>(

@@ -47,12 +47,20 @@ const slowSystemTests = [
   'test/browser/{console-large,console-nodes,proxy-restart}.test.ts',
 ];
 
-/** Tests that search a model, or try every response of the API. They take as long as hundreds of other unit tests. */
+/**
+ * Tests that search a model, try every response of the API, upgrade stores, or run other programs. They take as long as
+ * hundreds of other unit tests.
+ */
 const slowUnitTests = [
+  'test/docs/alerts.test.ts',
+  'test/storage/lmdb/layout.test.ts',
+  'test/replication/replica.test.ts',
   'test/replication/stream-model.test.ts',
   'test/storage/commit/intake.test.ts',
   'test/management/openapi-responses.test.ts',
   'test/cli/import/exports.test.ts',
+  ...ofWorkspace('test/independent', 'openapi-lint'),
+  ...ofWorkspace('test/sources', 'unleash-client'),
 ];
 
 /** Lets `--changed` follow imports of the examples in the docs, which the console imports as text. */
@@ -151,6 +159,7 @@ const proofs = {
   test: {
     ...executable,
     name: 'proofs',
+    isolate: false,
     include: [
       'test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts',
       ...nodeTests,

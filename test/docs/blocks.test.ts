@@ -6,7 +6,8 @@ import { documents, listBlocks } from '../support/docs.ts';
 
 /**
  * Parses every code block of the docs. `names.test.ts` checks the commands in the blocks with the table of commands.
- * Other tests run the tutorial, the sample programs, and the examples of proxies and services.
+ * `test/binary/documented-commands.test.ts` runs the shell commands, or names the test that runs them. Other tests run the
+ * sample programs, and the examples of proxies and services.
  */
 
 /** Parsers of code blocks by language. They throw an error if the code is not valid. */

@@ -19,6 +19,7 @@ import { UsageError } from '../cli/options.ts';
 import { interruptible } from '../cli/progress.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { usableCores } from '../runtime/cores.ts';
+import { explainFileError } from '../runtime/files.ts';
 import { builtIn } from '../serve/built-in.ts';
 import { formatCount } from './measurement.ts';
 import { sweepOptions } from './options.ts';
@@ -93,7 +94,7 @@ function present(result: BenchResult, file: string, given: Arguments, { out, err
     writeFileSync(file, reportHtml(result));
     err(`Report: ${file}\n`);
   } catch (error) {
-    throw new Failure('failed', `Cannot write the report to ${file}: ${(error as Error).message}`);
+    throw new Failure('failed', `Cannot write the report to ${file}: ${explainFileError(error, file)}`);
   }
 }
 
@@ -152,6 +153,6 @@ function checkReportFile(path: string): void {
     if (exists && statSync(file).isDirectory()) throw new Error('this is a folder; name a file');
     accessSync(exists ? file : dirname(file), constants.W_OK);
   } catch (error) {
-    throw new UsageError(`Cannot use --report ${path}: ${(error as Error).message}`);
+    throw new UsageError(`Cannot use --report ${path}: ${explainFileError(error, dirname(resolve(path)))}`);
   }
 }

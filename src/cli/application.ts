@@ -49,6 +49,8 @@ async function chooseFrom(api: Api, source: string, named: string): Promise<Chos
     return { application: await findApplication(api, named), source };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure(error.kind, `${error.message}. ${printable(named)} is the default application of ${source}`);
+    const change = source === useCommand ? `choose another with ${useCommand} APP` : `change ${source}`;
+    const from = `${printable(named)} is the default application of ${source}: ${change}, or give --app`;
+    throw new Failure(error.kind, `${error.message}. ${from}`);
   }
 }

@@ -137,7 +137,8 @@ function readOperand({ name, operand }: Syntax, given: readonly string[]): strin
     const taken = operand === undefined ? 'options only' : `one argument, ${operand.name}`;
     throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);
   }
-  if (operand === undefined || (operand.optional && value === '')) return value;
+  if (operand === undefined || (operand.optional && given.length === 0)) return value;
+  if (operand.optional && value === '') throw new UsageError(`Cannot use ${name} with an empty ${operand.name}`);
   const must = operand.values ? `: must be ${either(operand.values)}` : '';
   if (value === '') throw new UsageError(`Cannot use ${name} without ${operand.name}${must}`);
   if (operand.values?.includes(value) === false) throw new UsageError(`Cannot use ${name} with ${value}${must}`);

@@ -14,18 +14,11 @@ const maxListed = 12;
 
 /**
  * Returns the item with this key, or else the only item with this alias.
- * @param replaced a field that is not `null` in a replaced item; an alias then means the item that replaced it
  * @throws {Failure} if no item matches, or the item belongs to a team that the caller is not in
  * @throws {UsageError} if several items match
  */
-export async function find(
-  api: Api,
-  path: readonly string[],
-  naming: ItemIdentity,
-  named: string,
-  replaced?: string,
-): Promise<Item> {
-  const { one, key, alias } = naming;
+export async function find(api: Api, path: readonly string[], naming: ItemIdentity, named: string): Promise<Item> {
+  const { one, key, alias, replaced } = naming;
   const items = await api.list(path);
   const byKey = items.filter((item) => item[key] === named);
   const byAlias = items.filter((item) => alias && item[alias] === named);

@@ -14,7 +14,7 @@ import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { confirm } from './prompt.ts';
 import { articled, type Verb, type VerbCommand } from './resource.ts';
 import { readFields } from './send.ts';
-import { capital, formatLabel, printable, show } from './show.ts';
+import { capital, formatLabel, printable, show, showBoth } from './show.ts';
 
 /**
  * @throws {UsageError} for wrong arguments
@@ -138,7 +138,8 @@ async function act(call: Call): Promise<void> {
   const { given, context, api, reader, action } = call;
   const { path, fields, columns, most, secret, method = 'POST', follow } = action as Action;
   const body = fields && (await reader.fields(fields, given));
-  const { id } = await locate(call);
+  const { id, item } = await locate(call);
+  await confirmEnd(call, item);
   await explained(call, id, async (target) => {
     const segments = path.map((each) => (each.startsWith('--') ? (given.value(each.slice(2)) ?? '') : each));
     const below = [...target, ...segments];
@@ -149,6 +150,23 @@ async function act(call: Call): Promise<void> {
       follow === undefined ? made : await followDelivery(context, api, [...target, ...follow, String(made['id'])]);
     printWithSecret(context, given, shown, secret);
   });
+}
+
+/** Asks before a rotation if a previous key or secret is still accepted, because the rotation ends its validity. */
+async function confirmEnd({ resource, given, context, api, path, action }: Call, item: Item): Promise<void> {
+  const { one, key, alias = key, replaced } = resource;
+  const { overlap } = action as Action;
+  if (overlap === undefined || given.has('yes')) return;
+  const isPrevious = (other: Item) => other[alias] === item[alias] && other[key] !== item[key];
+  const previous = replaced === undefined ? [item] : (await api.list(path)).filter(isPrevious);
+  const now = context.clock.now();
+  const ending = previous.find((each) => Date.parse(String(each[overlap])) > now);
+  if (ending === undefined) return;
+  const what = replaced === undefined ? 'previous secret' : `previous ${one} ${ending[key]}`;
+  const until = showBoth(String(ending[overlap]), now);
+  const why = printable(`the ${what} is valid until ${until}, and another rotation ends its validity now`);
+  if (context.person === undefined) throw new UsageError(`Cannot rotate ${given.operand} without --yes: ${why}`);
+  await confirm(context.person, printable(`Rotate ${given.operand}? ${capital(why)}.`), 'Nothing was rotated');
 }
 
 function printWithSecret(context: Context, given: Arguments, made: Item, secret?: Secret): void {
@@ -181,7 +199,9 @@ async function remove(call: Call): Promise<void> {
   const { resource, given, context, api, application } = call;
   const { one, key, remove: { word = 'delete', loses } = {} } = resource;
   const { person, err } = context;
-  const { id, called } = await locate(call);
+  // A name that the successor of an item shares is ambiguous here: either item could be meant.
+  const { replaced: _, ...ambiguous } = resource;
+  const { id, called } = await locate({ ...call, resource: ambiguous });
   const of = application === undefined ? '' : ` of ${show(application['name'])}`;
   const what = printable(`the ${one} ${called}${of} at ${api.url}`);
   const question = [`${capital(word)} ${what}?`, loses && `${loses}.`].filter(Boolean).join(' ');
@@ -191,13 +211,13 @@ async function remove(call: Call): Promise<void> {
   else err(`${capital(word)}d ${what}\n`);
 }
 
-/** Returns the last segment of an item's path, and the name that people know. */
-async function locate({ resource, given, api, path, action }: Call): Promise<{ id: string; called: string }> {
+/** Finds an item. @returns the last segment of its path, and the name that people know */
+async function locate({ resource, given, api, path }: Call): Promise<{ id: string; called: string; item: Item }> {
   const { key, alias } = resource;
-  if (alias === undefined) return { id: given.operand, called: given.operand };
-  const found = await find(api, path, resource, given.operand, action?.replaced);
-  const id = String(found[key]);
-  return { id, called: `${show(found[alias])} (${id})` };
+  if (alias === undefined) return { id: given.operand, called: given.operand, item: { [key]: given.operand } };
+  const item = await find(api, path, resource, given.operand);
+  const id = String(item[key]);
+  return { id, called: `${show(item[alias])} (${id})`, item };
 }
 
 /** Runs an operation on an item. If the item does not exist, the failure names the existing items. */

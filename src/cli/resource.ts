@@ -37,7 +37,7 @@ export function createCommands(resource: Resource): readonly VerbCommand[] {
     ...actions.map((action) => ({
       ...make('act', action.word, action.summary, {
         operand,
-        options: [...(action.options ?? []), ...(action.fields ?? [])],
+        options: [...(action.options ?? []), ...(action.fields ?? []), ...(action.overlap ? [yesOption] : [])],
       }),
       action,
     })),

@@ -1,3 +1,4 @@
+import { findFileReason } from '../contract/file-errors.ts';
 import type { Terminal } from './command.ts';
 import { UsageError } from './options.ts';
 
@@ -32,18 +33,9 @@ function readNamed(source: string, path: string, terminal: Terminal, what: strin
   try {
     return terminal.readFile(path);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const why = reasons[code] ?? (code === '' ? 'it cannot be read' : `it cannot be read (${code})`);
+    const why = findFileReason(error) ?? 'it cannot be read';
     throw new UsageError(
       `Cannot read the file that ${source} names: ${why}. Give the name of ${what}, or - for standard input`,
     );
   }
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'is a directory',
-  UTF16: 'UTF-16 text, must be UTF-8',
-  ENAMETOOLONG: 'no such file',
-};

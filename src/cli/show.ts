@@ -50,6 +50,10 @@ export function makeTable(headings: readonly Heading[], rows: readonly (readonly
   const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
   const { columns, leftOut } = chooseColumns(headings, all, screen.width ?? Number.POSITIVE_INFINITY);
   const states = screen.styled ? columns.map(({ heading }) => heading.state === true) : [];
+  for (const { at, width } of columns) {
+    const texts = all.map((row) => row[at] ?? '');
+    for (const [line, text] of cutTexts(texts, width).entries()) all[line]![at] = text;
+  }
   const [head = '', ...lines] = all.map((row, at) => formatLine(row, columns, at === 0 ? [] : states));
   const text = [screen.styled ? styleText(1, head) : head, ...lines].map((line) => `${line}\n`).join('');
   return { text, leftOut: leftOut.map(({ title }) => title) };
@@ -121,10 +125,10 @@ function measureColumn(rows: readonly (readonly string[])[], at: number): number
   return rows.reduce((widest, row) => Math.max(widest, measureWidth(row[at] ?? '')), 0);
 }
 
-/** @param states true for each column that shows a state in a colour */
+/** @param row texts that fit the columns @param states true for each column that shows a state in a colour */
 function formatLine(row: readonly string[], columns: readonly ShownColumn[], states: readonly boolean[] = []): string {
   const cells = columns.map(({ at, heading, width }, index) => {
-    const text = cutTo(row[at] ?? '', width);
+    const text = row[at] ?? '';
     const room = ' '.repeat(width - measureWidth(text));
     const shown = states[index] ? colourState(text) : text;
     return heading.right ? room + shown : shown + room;
@@ -146,6 +150,28 @@ function colourState(text: string): string {
 
 function styleText(code: number, text: string): string {
   return `\u001b[${code}m${text}\u001b[0m`;
+}
+
+/** Truncates the texts of a column at their ends. Different texts that would then look equal lose their middles. */
+function cutTexts(texts: readonly string[], width: number): readonly string[] {
+  const cut = texts.map((text) => cutTo(text, width));
+  return texts.map((text, at) => {
+    if (cut[at] === text) return text;
+    const others = texts.filter((other, index) => cut[index] === cut[at] && other !== text);
+    return others.length === 0 ? cut[at]! : cutMiddle(text, others, width);
+  });
+}
+
+/** Truncates a text in its middle, before the first character that differs from all other texts. */
+function cutMiddle(text: string, others: readonly string[], width: number): string {
+  const head = cutTo(text, Math.ceil(width / 3));
+  const room = width - measureWidth(head);
+  const characters = Array.from(text);
+  const rest = (from: number) => characters.slice(from).join('');
+  let start = characters.length;
+  while (others.some((other) => !other.startsWith(characters.slice(0, start).join('')))) start -= 1;
+  while (measureWidth(rest(start - 1)) <= room) start -= 1;
+  return head + cutTo(rest(start), room);
 }
 
 function cutTo(text: string, width: number): string {

@@ -16,6 +16,7 @@ import { homedir, hostname } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
+import { describeFileError } from '../contract/file-errors.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { parseJson } from './send.ts';
@@ -90,7 +91,7 @@ function read(path: string): StoredContent {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, servers: {} };
-    throw new Failure('failed', `Cannot read ${path}: ${(error as Error).message}`);
+    throw new Failure('failed', `Cannot read ${path}: ${describeFileError(error)}`);
   }
   const stored = parseJson(text);
   if (Value.Check(storedSchema, stored)) return stored;
@@ -102,9 +103,11 @@ function makeFolder(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   } catch (error) {
-    throw new Failure('failed', `Cannot store tokens in ${folder}: ${(error as Error).message}`);
+    throw new Failure('failed', `Cannot write ${folder}: ${describeFileError(error)}; ${tokenRemedy}`);
   }
 }
+
+const tokenRemedy = 'set XDG_CONFIG_HOME to a directory that this user can write to';
 
 /** Writes a complete new file to disk, and then replaces the old file by it. */
 function write(path: string, stored: StoredContent, unique: string): void {
@@ -120,7 +123,7 @@ function write(path: string, stored: StoredContent, unique: string): void {
     renameSync(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true });
-    throw new Failure('failed', `Cannot write ${path}: ${(error as Error).message}`);
+    throw new Failure('failed', `Cannot write ${path}: ${describeFileError(error)}; ${tokenRemedy}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { clientVariables } from '../contract/client-variables.ts';
 import { connect } from './api.ts';
 import { chooseApplication, useCommand } from './application.ts';
 import { clientCommand } from './client-command.ts';
@@ -5,8 +6,9 @@ import type { Arguments } from './command.ts';
 import { jsonOption, urlOption } from './common-options.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
+import { UsageError } from './options.ts';
 import { printJson, printRecord } from './print.ts';
-import { signInFirst } from './session.ts';
+import { describeSource } from './session.ts';
 import { printable, show } from './show.ts';
 import { openTokenStore, withSession } from './token-store.ts';
 
@@ -24,7 +26,7 @@ FLAGMETER_APP take precedence. Without a default, commands use the only applicat
 });
 
 /**
- * @throws {UsageError} for wrong arguments, and if there are several applications and no default
+ * @throws {UsageError} for wrong arguments, without a login, and if there are several applications and no default
  * @throws {Failure} if no user is signed in, the application does not exist, or the server cannot be reached
  */
 async function useApplication(given: Arguments, context: Context): Promise<number> {
@@ -43,7 +45,10 @@ async function useApplication(given: Arguments, context: Context): Promise<numbe
   await store.exclusively(async () => {
     const stored = store.read();
     const session = stored.servers[api.url];
-    if (session === undefined) throw signInFirst(api.url, `${useCommand} stores the application with a login`);
+    if (session === undefined)
+      throw new UsageError(
+        `Cannot store a default application with ${describeSource(context)}: set ${clientVariables.app}, or give --app`,
+      );
     store.write(withSession(stored, api.url, { ...session, application: String(id) }));
   });
   if (given.has('json')) printJson(context, { server: api.url, application: name, id, source: useCommand });

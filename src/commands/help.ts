@@ -104,13 +104,10 @@ ${examplesText(commandTable.serve.commands)}`;
 }
 
 function entry({ option, variable, schema }: Setting): string {
-  const value = formatDefault(schema);
-  const more = [formatRange(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
-  return entryText(`--${option} ${schema.value}`.trimEnd(), {
-    description: schema.description,
-    more: more.join(', '),
-    values: schema.enum,
-  });
+  const usual = formatDefault(schema);
+  const more = [formatRange(schema), usual && `default: ${usual}`, variable].filter((part) => part !== undefined);
+  const { value, description, enum: values } = schema;
+  return entryText(`--${option} ${value}`.trimEnd(), describe({ value, description, more: more.join(', '), values }));
 }
 
 /** Returns the range of a setting; `undefined` for text. */
@@ -148,26 +145,44 @@ function filled(words: readonly string[], max: number): string[] {
   return lines;
 }
 
-/** Describes each operand and option of the commands once. Shared options come last. */
+/** Describes each operand and option of the commands once. Options of several commands come last. */
 function optionsText(commands: readonly Syntax[]): string {
-  const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
-  const options = commands.flatMap((command) => command.options.map((option) => entryText(valued(option), option)));
-  const isShared = (text: string) => options.indexOf(text) !== options.lastIndexOf(text);
-  const shared = options.filter(isShared);
-  return [...new Set([...operands, ...options.filter((text) => !isShared(text)), ...shared])].join('');
+  const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, describe(operand))] : []));
+  const uses = commands.flatMap(({ name, options }) => options.map((option) => ({ name, option })));
+  const heads = new Set(uses.map(({ option }) => valued(option)));
+  const entries = Array.from(heads, (head) => {
+    const same = uses.filter(({ option }) => valued(option) === head);
+    return { isShared: same.length > 1, text: entryText(head, mergeTexts(same)) };
+  });
+  const ordered = entries.toSorted((a, b) => Number(a.isShared) - Number(b.isShared));
+  return [...new Set(operands), ...ordered.map(({ text }) => text)].join('');
+}
+
+/** Describes an option of several commands. A text that does not apply to all of them begins with their words. */
+function mergeTexts(uses: readonly { readonly name: string; readonly option: Option }[]): readonly string[] {
+  const words = new Map<string, string[]>();
+  for (const { name, option } of uses)
+    for (const text of describe(option)) words.set(text, [...(words.get(text) ?? []), name.split(' ').at(-1)!]);
+  const label = (text: string, commands: readonly string[]) =>
+    commands.length === uses.length ? text : `${commands.join(', ')}: ${text}`;
+  return Array.from(words, ([text, commands]) => label(text, commands));
 }
 
 interface EntryContent {
+  readonly value?: string;
   readonly description: string;
   readonly more?: string;
   readonly values?: readonly string[] | undefined;
 }
 
-/** Formats an option or operand. Its allowed values follow unless the other texts already contain each of them. */
-function entryText(head: string, { description, more = '', values = [] }: EntryContent): string {
-  const others = [head, description, more].join(' ');
+/** Describes an option or operand. Its allowed values follow unless the other texts already contain each of them. */
+function describe({ value = '', description, more = '', values = [] }: EntryContent): readonly string[] {
+  const others = [value, description, more].join(' ');
   const list = values.every((each) => others.includes(each)) ? '' : `one of ${values.join(', ')}`;
-  const texts = [description, list, more].filter((text) => text !== '');
+  return [description, list, more].filter((text) => text !== '');
+}
+
+function entryText(head: string, texts: readonly string[]): string {
   const lines = texts.flatMap((text) => filled(text.split(' '), width - descriptionColumn));
   const first = `  ${head}`.padEnd(descriptionColumn - 1);
   return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;

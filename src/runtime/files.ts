@@ -1,5 +1,6 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { describeFileError, findFileReason } from '../contract/file-errors.ts';
 
 /**
  * Reads a text file without its byte order mark, which editors on Windows add.
@@ -10,7 +11,7 @@ export function readTextFile(file: string | 0): string {
   const bytes = readFileSync(file);
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw Object.assign(new Error('the file is UTF-16; save it as UTF-8'), { code: 'UTF16' });
+    throw Object.assign(new Error(findFileReason({ code: 'UTF16' })), { code: 'UTF16' });
   }
   return bytes.toString('utf8').replace(/^\uFEFF/, '');
 }
@@ -36,14 +37,33 @@ export function isPresent(path: string): boolean {
   return findStatus(path) !== undefined;
 }
 
-/** @throws {Error} with the owner of the path, if this user has no permission to read the path */
+/** Explains the errors of the file system that reading a path causes. @throws {Error} with the path and the reason */
 export function readable<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!isDenied(error)) throw error;
-    throw new Error(`Cannot read ${path}: ${permissionDenied(path)}`, { cause: error });
+    if (findFileReason(error) === undefined) throw error;
+    throw new Error(`Cannot read ${path}: ${explainFileError(error, path)}`, { cause: error });
   }
+}
+
+/** Returns the reason of an error of the file system, for people. @param path for the owner, if permission is denied */
+export function explainFileError(error: unknown, path: string): string {
+  return isDenied(error) ? permissionDenied(path) : describeFileError(error);
+}
+
+/** Explains the errors of the file system that writing a path causes. @throws {Error} with the remedy */
+export function writable<T>(path: string, remedy: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw new Error(`Cannot write ${path}: ${explainFileError(error, dirname(path))}; ${remedy}`, { cause: error });
+  }
+}
+
+/** Creates a file that only its owner can read. @throws {Error} if the file exists, or cannot be written */
+export function createFile(path: string, text: string): void {
+  writable(path, 'name another file with --out', () => writeFileSync(path, text, { flag: 'wx', mode: 0o600 }));
 }
 
 export function isDenied(error: unknown): boolean {

@@ -103,15 +103,17 @@ function retry(
   { now, randomBytes }: Claimant & { readonly randomBytes: RandomBytes },
 ): void {
   const isGone = result.status === 410;
+  // The person who requested a test sees its failure, and can request another test.
+  const isTest = delivery.type === 'webhook.test';
   const failed = schedule.failed + 1;
-  const delay = isGone ? undefined : delayAfter(failed, result.retryAfterMs, randomBytes);
+  const delay = isGone || isTest ? undefined : delayAfter(failed, result.retryAfterMs, randomBytes);
   if (delay === undefined) end(tx, key, delivery, 'failed', now);
   else {
     tx.put('webhookTurns', key, { ...schedule, due: now + delay, failed, lease: null });
     tx.put('webhookDeliveries', key, delivery);
   }
   const webhook = tx.webhooks.get(delivery.webhookId);
-  if (webhook !== undefined) noteFailure(tx, webhook, { isGone, isGivenUp: delay === undefined, now });
+  if (webhook !== undefined) noteFailure(tx, webhook, { isGone, isGivenUp: delay === undefined && !isTest, now });
 }
 
 function noteFailure(

@@ -218,10 +218,13 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
         const { service, credentials } = plain;
         const access = await token(service.http, credentials);
         const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
-        const wanted = { name: 'Chat', url: 'http://127.0.0.1:1/', events: ['key.leaked'] };
-        const { id } = (await manage(service.http, access, 'POST', path, 201, wanted)) as { id: string };
-        const test = () => manage(service.http, access, 'POST', `${path}/${id}/test`, 201);
-        for (let rounds = 0; rounds < 11; rounds += 1) await Promise.all(Array.from({ length: 50 }, test));
+        const wanted = { name: 'Chat', url: 'http://127.0.0.1:1/', events: ['member.changed'] };
+        await manage(service.http, access, 'POST', path, 201, wanted);
+        const member = { name: 'Ada', email: 'ada@example.com' };
+        const user = (await manage(service.http, access, 'POST', '/api/v2/users', 201, member)) as { id: string };
+        const rename = (name: string) =>
+          manage(service.http, access, 'PATCH', `/api/v2/users/${user.id}`, 200, { name });
+        for (let changes = 0; changes < 550; changes += 1) await rename(`Ada ${changes}`);
       },
     },
     {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshDirectory, requireBinary } from '../support/binary.ts';
+import { freshDirectory, prepare, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { patienceMs } from '../support/patience.ts';
 
@@ -29,7 +29,8 @@ async function freePort(): Promise<number> {
 async function runTutorial(directory: string, address: string): Promise<string> {
   const sections = ['Start a server', 'Count a packet', 'Read the report'];
   const commands = sections.flatMap((section) => readCommands('docs/quickstart.md', section));
-  const script = [...commands, 'flagmeter apps list --json', 'kill %1', 'wait %1']
+  const rotation = 'flagmeter keys rotate Frontend --app Shop --yes';
+  const script = [...commands, rotation, 'flagmeter apps list --json', 'kill %1', 'wait %1']
     .join('\n')
     .replaceAll('127.0.0.1:8080', address);
   const { PATH = '', TMPDIR = '/tmp' } = process.env;
@@ -45,17 +46,19 @@ async function runTutorial(directory: string, address: string): Promise<string> 
   return shell.stdout;
 }
 
-function tutorialDirectory(): string {
+/** Returns a folder in which someone has followed the README: it has the data directory of another server. */
+async function tutorialDirectory(): Promise<string> {
   requireBinary();
   const directory = freshDirectory();
+  await prepare(`${directory}/flagmeter-data`);
   symlinkSync(`${root}/dist`, `${directory}/dist`);
   return directory;
 }
 
 needing('curl').test(
-  'the commands of the tutorial, with only the port changed, count a packet each time they are run',
+  'the commands of the tutorial, with only the port changed, count a packet each time they are run in a folder',
   async () => {
-    const directory = tutorialDirectory();
+    const directory = await tutorialDirectory();
     const address = `127.0.0.1:${await freePort()}`;
     for (const run of [1, 2]) {
       const output = await runTutorial(directory, address);
@@ -73,7 +76,7 @@ needing('curl').test('the commands of the tutorial fail if the server does not s
   const { port } = holder.address() as AddressInfo;
   onTestFinished(() => void holder.close());
   holder.on('connection', (socket) => socket.destroy());
-  const run = runTutorial(tutorialDirectory(), `127.0.0.1:${port}`);
+  const run = runTutorial(await tutorialDirectory(), `127.0.0.1:${port}`);
   await expect(run).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}`);
 });
 

@@ -25,5 +25,7 @@ it('alerts test sends an event to every enabled webhook, and exits with code 1 i
     exitCode: 1,
     message: 'Test events that were not delivered: 1 of 3',
   });
+  const { items } = JSON.parse((await run('webhooks deliveries Broken --json')).out);
+  expect(items).toMatchObject([{ state: 'failed', attempts: 1, nextAttemptAt: null }]);
   for (const name of ['Chat', 'Tickets', 'Old', 'Broken']) await run(`webhooks delete ${name} --yes`);
 });

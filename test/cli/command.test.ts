@@ -24,6 +24,14 @@ const rich: Syntax = {
   ],
 };
 
+const optional: Syntax = {
+  name: 'use',
+  summary: '',
+  examples: [],
+  operand: { name: 'APP', optional: true, description: '' },
+  options: [],
+};
+
 describe('readGiven', () => {
   it('readGiven reads an operand and options in any order', () => {
     const given = readGiven(rich, ['--team', 'a', 'Backend', '--name=x=y', '--team', 'b', '--name', 'z']);
@@ -51,6 +59,7 @@ describe('readGiven', () => {
     [rich, [], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, ['Backend'], 'Cannot use users create without --name'],
+    [optional, [''], 'Cannot use use with an empty APP'],
     [simple, ['--frobnicate'], 'Unknown option --frobnicate; flagmeter help apps list lists them'],
     [rich, ['front', '--name', 'n'], 'Cannot use users create with front: must be Frontend, Backend or -odd'],
     [rich, ['Backend', '--name', 'n', '--role', 'root'], 'Cannot use --role root: must be Admin or User'],

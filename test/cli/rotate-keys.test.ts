@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { UsageError } from '../../src/cli/options.ts';
+import { testClock } from '../accounts/fixture.ts';
 import { administrator } from './administrator.ts';
 
 const admin = administrator();
@@ -17,15 +19,16 @@ it('keys rotate finds a key by its name, and prints a new key that replaces it',
   await expect(run(`keys rotate ${old.id} ${app}`)).rejects.toThrow('already been rotated');
 });
 
-it('keys rotate NAME replaces the latest key of that name, and keys delete NAME asks for an id', async () => {
+it('keys rotate NAME and keys show NAME mean the latest key of that name, and keys delete NAME asks for an id', async () => {
   const app = `--app ${admin.application}`;
   const name = fresh();
-  const rotated = async () => JSON.parse((await run(`keys rotate ${name} ${app} --json`)).out).id;
+  const rotated = async () => JSON.parse((await run(`keys rotate ${name} ${app} --yes --json`)).out).id;
   const first = JSON.parse((await run(`keys create Mobile --name ${name} ${app} --json`)).out).id;
   const second = await rotated();
   await expect(run(`keys delete ${name} ${app} --yes`)).rejects.toThrow(
     `More than one application key is named ${name}: use one of ${first}, ${second}`,
   );
+  expect(JSON.parse((await run(`keys show ${name} ${app} --json`)).out)).toMatchObject({ id: second });
   const third = await rotated();
   const { items } = JSON.parse((await run(`keys list ${app} --json`)).out);
   const named = items.filter((item: { name: string }) => item.name === name);
@@ -34,6 +37,41 @@ it('keys rotate NAME replaces the latest key of that name, and keys delete NAME 
     { id: third, expiresAt: null },
   ]);
 });
+
+it.each([
+  ['keys', (name: string) => `create Backend --name ${name}`, /the previous application key key_\w+/, true],
+  ['api-keys', (name: string) => `create ${name}`, /the previous secret/, false],
+  [
+    'webhooks',
+    (name: string) => `create ${name} --endpoint https://a.example/ --event key.leaked`,
+    /the previous secret/,
+    false,
+  ],
+] as const)(
+  '%s rotate asks before a second rotation ends what the first rotation replaced',
+  async (kind, create, previous, isOfApplication) => {
+    const name = fresh();
+    const app = isOfApplication ? ` --app ${admin.application}` : '';
+    await run(`${kind} ${create(name)}${app}`);
+    const command = `${kind} rotate ${name}${app}`;
+    await run(command);
+    const reason = new RegExp(
+      `${previous.source} is valid until .* UTC \\(.+\\), and another rotation ends its validity now`,
+    );
+    const refused = await run(command).catch((error: Error) => error);
+    expect(refused).toBeInstanceOf(UsageError);
+    expect((refused as Error).message).toMatch(`Cannot rotate ${name} without --yes: `);
+    expect((refused as Error).message).toMatch(reason);
+    await expect(run(command, { answers: ['n'] })).rejects.toThrow('Nothing was rotated');
+    expect((await run(command, { answers: ['y'] })).questions).toEqual([
+      expect.stringMatching(`Rotate ${name}\\? The previous`),
+    ]);
+    await run(`${command} --yes`);
+    const clock = testClock();
+    clock.advance(2 * 86_400_000);
+    expect((await run(command, { answers: [], clock })).questions).toEqual([]);
+  },
+);
 
 it('keys rotate refuses an adopted token, and suggests a remedy', async () => {
   const { application } = admin;

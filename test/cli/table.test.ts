@@ -88,6 +88,22 @@ describe('a table on a terminal', () => {
     });
   });
 
+  it.each([
+    ['at their ends', 'checkout.payment.provider.experiment.version-', ''],
+    ['at their ends, in wide characters', '世界'.repeat(20), ''],
+    ['far from both ends', 'checkout.payment.provider.experiment.', '.of.the.second.quarter.in.all.countries'],
+    ['in their middles', 'checkout.payment.provider.', '.experiment.version.of.the.second.quarter'],
+    ['at their starts', '', 'checkout.payment.provider.experiment.version.of.all'],
+  ])('a table shows different cells for long names that differ %s', (_, before, after) => {
+    const names = [1, 2, 3, 10, 11].map((number) => [`${before}${number}${after}`, 'x'.repeat(30)]);
+    const { text } = makeTable([{ title: 'NAME', cut: 'last' }, { title: 'LAST' }], names, {
+      styled: false,
+      width: 64,
+    });
+    expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(64);
+    expect(new Set(text.trimEnd().split('\n').slice(1)).size).toBe(names.length);
+  });
+
   it('a table aligns numbers to the right', () => {
     expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { styled: false, width: 80 }).text).toBe(
       'COUNT\n    7\n12345\n',

@@ -80,7 +80,7 @@ describe('the token store', () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
-    await expect(store.exclusively(async () => {})).rejects.toThrow(`Cannot store tokens in ${root}/file/flagmeter: `);
+    await expect(store.exclusively(async () => {})).rejects.toThrow(`Cannot write ${root}/file/flagmeter: `);
   });
 
   it('the token store keeps the previous file if the new file cannot be written', async () => {

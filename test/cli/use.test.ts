@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/cli/failure.ts';
 import { UsageError } from '../../src/cli/options.ts';
 import { createApplication, manage, token } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -77,20 +76,34 @@ describe('the default application', () => {
     expect((await run('envs list --app News', { FLAGMETER_APP: 'Shop' })).out).toContain('Of-News');
   });
 
-  it('an error about a deleted default application names its source', async () => {
+  it('an error about a deleted default application names its source and the remedy', async () => {
     const { Blog } = await withApplications('Blog', 'Shop', 'News');
     const run = await signedIn();
     await run('use Blog');
     await run('apps delete Blog --yes');
-    await expect(run('envs list')).rejects.toThrow(`${Blog} is the default application of flagmeter use`);
-    await expect(run('envs list', { FLAGMETER_APP: 'Old' })).rejects.toThrow(/application of FLAGMETER_APP/);
+    await expect(run('envs list')).rejects.toThrow(
+      `${Blog} is the default application of flagmeter use: choose another with flagmeter use APP, or give --app`,
+    );
+    await expect(run('envs list', { FLAGMETER_APP: 'Old' })).rejects.toThrow(
+      'Old is the default application of FLAGMETER_APP: change FLAGMETER_APP, or give --app',
+    );
   });
 
-  it('use requires a sign-in', async () => {
+  it('use requires a sign-in, and names other ways to choose an application if the environment has credentials', async () => {
     await withApplications('Shop');
+    const { clientId, clientSecret } = running.service.credentials;
+    const url = { FLAGMETER_URL: running.url };
+    const use = (env: Readonly<Record<string, string>>) =>
+      runCommand(['use', 'Shop'], testContext({ clock: running.clock, env: { ...url, ...env } }));
+    await expect(use({})).rejects.toThrow(`Not signed in to ${running.url}`);
+    const others = 'set FLAGMETER_APP, or give --app';
+    await expect(use({ FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret })).rejects.toThrow(
+      `Cannot store a default application with the API key in FLAGMETER_CLIENT_ID: ${others}`,
+    );
     const access = await token(running.service.http, running.service.credentials);
-    const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access };
-    await expect(runCommand(['use', 'Shop'], testContext({ clock: running.clock, env }))).rejects.toThrow(Failure);
+    await expect(use({ FLAGMETER_TOKEN: access })).rejects.toThrow(
+      `Cannot store a default application with the token in FLAGMETER_TOKEN: ${others}`,
+    );
   });
 
   it('a deletion names the application', async () => {

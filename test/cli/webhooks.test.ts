@@ -58,7 +58,7 @@ it('commands create, test and change a webhook in another format, and show its r
   const { id } = JSON.parse((await run('webhooks test Issues --json')).out);
   await receiver.arrived(2);
   const shown = await run(`webhooks sent Issues --delivery ${id} --json`);
-  expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'waiting' });
+  expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'failed' });
   expect(JSON.parse(receiver.received[1]!.body)).toHaveProperty('blocks');
   expect(`${made.out}${tested.out}${shown.out}`).not.toContain('secret-of-the-tracker');
   await run('webhooks delete Issues --yes');

@@ -48,6 +48,11 @@ describe('the help text', () => {
     }
   });
 
+  it.each(commands)('help %s describes each option once', (name) => {
+    const described = Array.from(helpText(name).matchAll(/^ {2}(--[\w-]+)/gm), ([, option]) => option);
+    expect(described.filter((option, at) => described.indexOf(option) !== at)).toEqual([]);
+  });
+
   it.each(commands.flatMap((name) => secondWords(commandTable[name]).map((word) => [name, word])))(
     'help %s %s covers only that command',
     (name = '', word = '') => {

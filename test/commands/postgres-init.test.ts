@@ -237,7 +237,7 @@ it('postgres key creates a file that only its owner can read, and never replaces
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const text = readFileSync(file, 'utf8');
   expect(Buffer.from(text, 'base64')).toHaveLength(32);
-  await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it already exists, and is unchanged');
+  await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it already exists; name another file with --out');
   expect(readFileSync(file, 'utf8')).toBe(text);
   await expect(runPostgres(['key'])).rejects.toThrow(UsageError);
 });

@@ -297,7 +297,9 @@ test('the credentials of a bucket are read from a file or the environment, and m
   expect(() => readCredentials(undefined, { AWS_ACCESS_KEY_ID: 'a' })).toThrow(
     'Cannot find the credentials of the bucket in the environment',
   );
-  expect(() => readCredentials('/nowhere', {})).toThrow('Cannot read the credentials of the bucket: ENOENT');
+  expect(() => readCredentials('/nowhere', {})).toThrow(
+    'Cannot read the credentials of the bucket in /nowhere: no such file or directory',
+  );
 });
 
 test('the executable uploads its scheduled backups to a bucket', async () => {

@@ -112,6 +112,21 @@ describe('an event', () => {
   });
 });
 
+test('a failed test is neither retried nor a reason to disable the webhook', async () => {
+  const fixture = await openWebhooks();
+  const { receiver, latest, now, path } = await openRespondingHook(fixture, 500);
+  for (const tests of [1, 2]) {
+    await testWebhook(fixture.directory, path);
+    await fixture.deliver();
+    expect(latest()).toMatchObject({ state: 'failed', attempts: 1, endedAt: fixture.clock.now() });
+    expect(fixture.deliverer.waiting).toBe(0);
+    fixture.clock.advance(6 * dayMs);
+    await fixture.deliver();
+    expect(receiver.received).toHaveLength(tests);
+  }
+  expect(now().enabled).toBe(true);
+});
+
 describe('a completed delivery', () => {
   test.each([204, 410])('a delivery can be repeated after a response with status %i', async (status) => {
     const fixture = await openWebhooks();

@@ -4,7 +4,7 @@ import { putAnnouncement, refusalKey, service } from '../../src/webhooks/announc
 import { sequenceName } from '../../src/webhooks/queue.ts';
 import { keptDays, sweepRound } from '../../src/webhooks/sweep.ts';
 import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
-import { openWebhooks, type WebhookFixture } from './fixture.ts';
+import { openWebhooks, person, type WebhookFixture } from './fixture.ts';
 import { openReceiver } from './receiver.ts';
 
 async function sweep({ store: accounts, accountStore, clock }: WebhookFixture): Promise<void> {
@@ -24,8 +24,7 @@ test('finished deliveries are removed after the retention time, and pending deli
   const { port } = await openReceiver();
   const done = await fixture.hook(`http://127.0.0.1:${port}/`);
   const waits = await fixture.hook('http://127.0.0.1:1/');
-  for (const { webhook } of [done, waits])
-    await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
+  await person(fixture);
   await fixture.deliver();
   const counts = () => [done, waits].map(({ webhook }) => fixture.deliveries(webhook.id).length);
   fixture.clock.advance(keptDays * 86_400_000);

@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { describeFileError } from '../../contract/file-errors.ts';
 import { oneEnvOption, option } from '../../contract/shapes/option.ts';
 import { type Api, connect } from '../api.ts';
 import { resolveApplication } from '../application.ts';
@@ -225,6 +226,6 @@ function create(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new Failure('failed', `Cannot write ${path}: ${(error as Error).message}`);
+    throw new Failure('failed', `Cannot write ${path}: ${describeFileError(error)}; name another file`);
   }
 }

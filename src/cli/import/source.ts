@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { describeFileError } from '../../contract/file-errors.ts';
 import type { Arguments } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { UsageError } from '../options.ts';
@@ -41,7 +42,7 @@ class LineFile {
     try {
       this.#file = openSync(path, 'r');
     } catch (error) {
-      throw new Failure('failed', `Cannot read ${path}: ${(error as Error).message}`);
+      throw new Failure('failed', `Cannot read ${path}: ${describeFileError(error)}`);
     }
     const status = fstatSync(this.#file);
     this.size = status.size;

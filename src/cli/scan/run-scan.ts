@@ -1,5 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { describeFileError } from '../../contract/file-errors.ts';
 import { maxReferences, maxReferencesEach, maxScannedFeatures } from '../../contract/shapes/code-scan.ts';
 import { option } from '../../contract/shapes/option.ts';
 import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
@@ -67,8 +68,11 @@ async function runScan(given: Arguments, context: Context): Promise<number> {
 }
 
 function checkDirectory(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new UsageError(`Cannot scan ${path}: not a directory`);
+  try {
+    readdirSync(path);
+  } catch (error) {
+    throw new UsageError(`Cannot scan ${path}: ${describeFileError(error)}; name a directory`);
+  }
 }
 
 /** Formats the number of findings, and the number of findings about features that were never seen. */

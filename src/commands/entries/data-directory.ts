@@ -141,8 +141,9 @@ Copies both stores as of one point in time, while a server can keep running. Run
 the server, on the same machine and in the same container. A previous file is replaced only once the
 new one is complete and on disk. In a bucket, the backup is named after its time.
 
-backup list shows the files named flagmeter-TIME.backup. Without PLACE, it lists --backup-to of the
-settings. Nodes of several machines are not backed up: back up PostgreSQL instead.
+backup list shows the files named like flagmeter-2026-01-31T12-00-00Z.backup, and reports others as
+skipped. Without PLACE, it lists --backup-to of the settings. Nodes of several machines are not
+backed up: back up PostgreSQL instead.
 `,
 };
 

@@ -13,7 +13,7 @@ export const keys: Entry = {
 keys adopt reads a token that services already send to Unleash. Only its hash is stored.
 
 keys rotate prints a new key of the same type, name and environment. If the previous one has leaked,
-delete it too.
+delete it too. While the previous one is valid, another rotation ends it, so the command asks first.
 `,
 };
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { checkNoJournal, checkPrepared, isCopy } from '../../accounts/prepare.ts';
@@ -9,7 +9,7 @@ import { checkSamePostgres } from '../../replication/postgres/checks.ts';
 import { readPostgresKey } from '../../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { findStatus, isDenied, isPresent, permissionDenied } from '../../runtime/files.ts';
+import { findStatus, isDenied, isPresent, permissionDenied, readable, readTextFile } from '../../runtime/files.ts';
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { readProviderFile } from '../../serve/config/provider-file.ts';
 import { assignHosts, checkPublicUrls } from '../../serve/listeners.ts';
@@ -76,7 +76,10 @@ function listFileChecks(config: Config, { env }: Terminal): readonly Check[] {
   if (config.identityProviders !== undefined)
     checks.push(['--identity-providers', () => void readProviderFile(config, systemClock)]);
   if (otlpHeadersFile !== undefined && config.otlpEndpoint !== undefined)
-    checks.push(['--otlp-headers-file', () => void readHeaders(readFileSync(otlpHeadersFile, 'utf8'))]);
+    checks.push([
+      '--otlp-headers-file',
+      () => void readHeaders(readable(otlpHeadersFile, () => readTextFile(otlpHeadersFile))),
+    ]);
   if (auditExport !== undefined) checks.push(['--audit-export', () => checkDirectory(auditExport)]);
   return [...checks, ...listBackupChecks(config, env)];
 }

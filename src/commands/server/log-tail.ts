@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readable } from '../../runtime/files.ts';
 
 const mostLines = 1000;
 const mostBytes = 1024 * 1024;
@@ -13,7 +14,7 @@ const unit = 'flagmeter';
  * @throws {Error} if the log cannot be read
  */
 export function readLogTail(file: string | undefined): string | undefined {
-  if (file !== undefined) return keepLogLines(readEnd(file));
+  if (file !== undefined) return keepLogLines(readable(file, () => readEnd(file)));
   if (!existsSync('/run/systemd/system')) return undefined;
   const args = ['--unit', unit, '--lines', String(mostLines), '--no-pager', '--quiet', '--output', 'cat'];
   const { error, status, stdout, stderr } = spawnSync('journalctl', args, { encoding: 'utf8', timeout: 10_000 });

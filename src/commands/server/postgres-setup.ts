@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/options.ts';
 import { encryptPostgres } from '../../replication/accounts/encrypt-postgres.ts';
@@ -7,6 +6,7 @@ import { initPostgres } from '../../replication/accounts/init-postgres.ts';
 import { newPostgresKey } from '../../replication/postgres/postgres-key.ts';
 import { migrate } from '../../replication/postgres/schema.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { createFile } from '../../runtime/files.ts';
 import { loadPostgresKey, withPostgres } from '../../serve/postgres-connection.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
 import { newDatabaseKey, postgresSettings } from './server-options.ts';
@@ -47,13 +47,7 @@ export async function postgresMigrate(given: Arguments, terminal: Terminal): Pro
 /** Creates a key file that only its owner can read. @throws {Error} when the file exists */
 export function postgresKey(given: Arguments, terminal: Terminal): number {
   const file = given.value('out')!;
-  try {
-    writeFileSync(file, newPostgresKey(), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' ? 'it already exists, and is unchanged' : message;
-    throw new Error(`Cannot create the key file ${file}: ${why}`);
-  }
+  createFile(file, newPostgresKey());
   terminal.out(`The key is in ${file}. Give the same file to postgres init and to each node with --postgres-key-file,
 and keep a copy separate from the backups of PostgreSQL: without it, encrypted secrets cannot be read.
 `);

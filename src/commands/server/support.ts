@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { cpus, freemem, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Arguments, Terminal } from '../../cli/command.ts';
@@ -10,7 +10,8 @@ import { parsePostgresUrl, showPostgres } from '../../replication/postgres/postg
 import { authority, parseAddress } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { usableCores } from '../../runtime/cores.ts';
-import type { Config } from '../../serve/config/config.ts';
+import { createFile, findStatus } from '../../runtime/files.ts';
+import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { diskSpace } from '../../storage/lmdb/disk.ts';
 import { findDirectoryUser } from '../../storage/lmdb/lock.ts';
 import { standardStream } from './backup-source.ts';
@@ -36,22 +37,12 @@ export async function support(given: Arguments, terminal: Terminal): Promise<num
   const sections = await collect(given, terminal, at);
   const text = sections.map((section) => `== ${section.name} ==\n${section.text.trimEnd()}\n`).join('\n');
   if (file === standardStream) terminal.out(text);
-  else write(file, text);
+  else createFile(file, text);
   const list = sections.map(({ name, contents, text: { length } }) => ({ name, bytes: length, contents }));
   // Standard output can contain the bundle itself, so the list then goes to standard error.
   const report = file === standardStream ? terminal.err : terminal.out;
   report(given.has('json') ? `${JSON.stringify({ file, sections: list })}\n` : summarize(file, list, terminal));
   return 0;
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' ? 'it already exists; name another file with --out' : message;
-    throw new Error(`Cannot write ${file}: ${why}`);
-  }
 }
 
 const headings = [{ title: 'SECTION' }, { title: 'SIZE', right: true }, { title: 'CONTENTS', cut: true }] as const;
@@ -71,13 +62,13 @@ function summarize(
 async function collect(given: Arguments, terminal: Terminal, at: string): Promise<readonly Section[]> {
   const config = attempt(() => readConfig(given, terminal));
   const url = given.has('url') ? readServerUrl(given.value('url')!, '--url') : undefined;
-  const address = url ?? (config instanceof Error ? undefined : findAddress(config));
-  const get = async (path: string) => (address === undefined ? unknownAddress : fetchText(`${address}${path}`));
+  const known = config instanceof Error ? readData(given, terminal) : config;
+  const get = (path: string) => fetchText(`${url ?? findAddress(known)}${path}`);
   const log = attempt(() => readLogTail(given.value('log')));
   return [
     { name: 'version', contents: 'program and machine', text: describeMachine(at) },
     { name: 'settings', contents: 'settings without secrets', text: show(config, formatSettings) },
-    { name: 'files', contents: 'sizes of the files in the data directory', text: show(config, formatFiles) },
+    { name: 'files', contents: 'sizes of the files in the data directory', text: show(known, formatFiles) },
     {
       name: 'health',
       contents: 'responses of /healthz and /readyz',
@@ -92,7 +83,11 @@ async function collect(given: Arguments, terminal: Terminal, at: string): Promis
   ];
 }
 
-const unknownAddress = 'unknown: the settings cannot be read; name the server with --url';
+/** Reads only the data directory, because another setting is wrong. The address is then the default address. */
+function readData(given: Arguments, terminal: Terminal): Config {
+  const data = given.value('data') ?? terminal.env['FLAGMETER_DATA'];
+  return loadConfig({ ...terminal, argv: data === undefined ? [] : [`--data=${data}`], env: {} });
+}
 
 function attempt<T>(read: () => T): T | Error {
   try {
@@ -136,6 +131,7 @@ function showValue({ key, schema }: Setting, value: string | number | boolean): 
 }
 
 function formatFiles({ data }: Config): string {
+  if (!findStatus(data)?.isDirectory()) throw new Error(`Cannot read ${data}: not a directory; name it with --data`);
   const { size, free } = diskSpace(data);
   const files = readdirSync(data, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

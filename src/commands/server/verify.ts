@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/options.ts';
+import { writable } from '../../runtime/files.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../../storage/backup/check-directory.ts';
@@ -84,7 +85,8 @@ async function verifyBackup(from: string, config: Config, terminal: Terminal, re
 async function withTemporary<T>(source: BackupSource, use: (directory: string) => Promise<T>): Promise<T> {
   const place = typeof source === 'string' ? resolve(source) : join(tmpdir(), 'flagmeter');
   checkRoomFor(source, place);
-  const directory = mkdtempSync(`${place}.verify-`);
+  const copy = 'copy the backup to a directory that this user can write to';
+  const directory = writable(`${place}.verify-…`, copy, () => mkdtempSync(`${place}.verify-`));
   try {
     return await use(directory);
   } finally {

@@ -80,9 +80,16 @@ function docsEndpoints(bundle: ConsoleBundle): readonly Endpoint<ConsoleSettings
       const missing = missingPage(bundle, settings);
       return (request, params) => (handlers.get(params['name']!) ?? missing)(request, params);
     }),
+    ...['/docs/', '/docs/:name/'].map((path) => docsEndpoint(path, () => removeSlash)),
     ...deeper.map((file) => docsEndpoint(`/docs/${file.name}`, () => send(file))),
   ];
 }
+
+/** Redirects to the address without the slash, because the links of a page are relative to that address. */
+const removeSlash: Handler = (_, { name = 'docs' }) => ({
+  status: 308,
+  headers: { location: `../${encodeURIComponent(name)}` },
+});
 
 function docsEndpoint(path: string, bind: (settings: ConsoleSettings) => Handler): Endpoint<ConsoleSettings> {
   return { method: 'GET', path, access: docsAccess, bind };

@@ -8,6 +8,8 @@ export interface ItemIdentity {
   readonly key: string;
   /** Another field that can be used instead of `key`. */
   readonly alias?: string;
+  /** A field that is set if an item has a successor of the same name. The name then refers to the successor. */
+  readonly replaced?: string;
   /** True if an item has its own path. Otherwise the client finds the item in the list. */
   readonly single?: true;
 }
@@ -75,8 +77,8 @@ export interface Action {
   readonly summary: string;
   readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
-  /** A field that is set if the item has a successor of the same name. The name then refers to the successor. */
-  readonly replaced?: string;
+  /** Time until which a previous key or secret is accepted. The action ends its validity, so the command asks first. */
+  readonly overlap?: string;
   /** Segments below the path of the item. The segment `--delivery` is replaced by the value of that option. */
   readonly path: readonly string[];
   readonly method?: 'GET' | 'DELETE';

@@ -48,6 +48,7 @@ const keys = resource({
   within: 'app',
   collection: 'keys',
   alias: 'name',
+  replaced: 'expiresAt',
   columns: columns.applicationKeyColumns,
   create: {
     operand: {
@@ -56,14 +57,14 @@ const keys = resource({
       description: 'Frontend for browsers, Mobile for apps, or Backend for servers',
       field: 'type',
     },
-    fields: [option('name NAME', 'Key name')],
+    fields: [option('name NAME', 'Key name', { more: 'default: the type, with a number if that name is taken' })],
     secret: shownOnce,
   },
   actions: [
     {
       word: 'rotate',
       summary: 'Replace an application key by a new one; the previous key is accepted for a day',
-      replaced: 'expiresAt',
+      overlap: 'expiresAt',
       path: ['rotate'],
       secret: shownOnce,
     },
@@ -282,6 +283,7 @@ const apiKeys = resource({
     {
       word: 'rotate',
       summary: 'Rotate the secret of an API key; the previous secret is accepted for a day',
+      overlap: 'previousSecretUntil',
       path: ['secret'],
       secret: { field: 'clientSecret' },
     },
@@ -393,6 +395,7 @@ const webhooks = resource({
     {
       word: 'rotate',
       summary: 'Rotate the secret of a webhook; the previous secret also signs for a day',
+      overlap: 'previousSecretUntil',
       path: ['secret'],
       secret: { field: 'secret' },
     },

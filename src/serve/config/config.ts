@@ -7,6 +7,7 @@ import { type Setting, type SettingNames, type Settings, settings } from '../../
 import { nearestKnown } from '../../contract/nearest.ts';
 import { readNetworks } from '../../runtime/addresses.ts';
 import { usableCores } from '../../runtime/cores.ts';
+import { explainFileError } from '../../runtime/files.ts';
 import type { Log } from '../../runtime/log.ts';
 import { parseSize, showSize } from '../../runtime/size.ts';
 
@@ -283,7 +284,8 @@ export function readJsonFile(option: string, path: string, readFile: (path: stri
   try {
     text = readFile(path);
   } catch (error) {
-    throw new UsageError(`Cannot read --${option} ${path}: ${error instanceof Error ? error.message : error}`);
+    const why = explainFileError(error, path);
+    throw new UsageError(`Cannot read --${option} ${path}: ${why}; name a JSON file that this user can read`);
   }
   let object: unknown;
   try {

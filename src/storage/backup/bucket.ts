@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { readTextFile } from '../../runtime/files.ts';
+import { explainFileError, readTextFile } from '../../runtime/files.ts';
 import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import { type Destination, removeGently } from './destination.ts';
 import type { S3Settings } from './make-scheduled.ts';
@@ -367,7 +367,7 @@ function fromFile(file: string): (name: string) => string | undefined {
   try {
     text = readTextFile(file);
   } catch (error) {
-    throw new Error(`Cannot read the credentials of the bucket: ${(error as NodeJS.ErrnoException).code} at ${file}`);
+    throw new Error(`Cannot read the credentials of the bucket in ${file}: ${explainFileError(error, file)}`);
   }
   const lines = Array.from(text.matchAll(/^\s*(\w+)\s*=\s*(\S+)\s*$/gm), ([, name, value]) => [name, value] as const);
   const values = new Map(lines);

@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { findStatus, isDenied, permissionDenied } from '../../runtime/files.ts';
+import { explainFileError, findStatus } from '../../runtime/files.ts';
 import type { Pace } from './pace.ts';
 import type { BackupSource } from './read-backup.ts';
 import type { Sink, WrittenBackup } from './write-backup.ts';
@@ -68,8 +68,7 @@ export function checkFolder(folder: string, action: Action = 'write'): void {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK | (toWrite ? constants.W_OK : 0));
   } catch (error) {
-    const why = isDenied(error) ? permissionDenied(folder) : (error as Error).message;
-    throw new Error(`${cannot}: ${why}`);
+    throw new Error(`${cannot}: ${explainFileError(error, folder)}`);
   }
 }
 

@@ -35,7 +35,12 @@ export interface StoredBackup extends StoredFile {
 
 /** Lists the backups at a destination, the oldest first. Files with other names are left out. */
 export async function listBackups(destination: Destination): Promise<readonly StoredBackup[]> {
-  const backups = (await destination.files()).flatMap((file) => {
+  return findBackups(await destination.files());
+}
+
+/** Returns the files that are named like a scheduled backup, the oldest first. */
+export function findBackups(files: readonly StoredFile[]): readonly StoredBackup[] {
+  const backups = files.flatMap((file) => {
     const at = timeOfBackup(file.name);
     return at === undefined ? [] : [{ ...file, at }];
   });

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { findStatus, readable } from '../../runtime/files.ts';
 import { newestMetaIn } from '../lmdb/check-pages.ts';
 import { currentLayout, layouts } from '../lmdb/layout.ts';
@@ -90,15 +90,21 @@ export function nameBackup(source: BackupSource): string {
   return typeof source === 'string' ? source : source.name;
 }
 
-function openFile(file: string): BackupStream {
+/** Returns the size of the file of a backup. @throws {Error} if the file does not exist, or is a directory */
+export function measureBackup(file: string): number {
   const found = findStatus(file);
-  if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
+  if (found === undefined) throw new Error(`Cannot use ${file}: no such file; name another file, or mount its volume`);
   if (found.isDirectory())
     throw new Error(`Cannot use ${file}: it is a directory; specify a backup file, or add --latest`);
+  return found.size;
+}
+
+function openFile(file: string): BackupStream {
+  const size = measureBackup(file);
   const descriptor = readable(file, () => openSync(file, 'r'));
   return {
     name: file,
-    size: fstatSync(descriptor).size,
+    size,
     read: (buffer) => readSync(descriptor, buffer, 0, buffer.length, null),
     close: () => closeSync(descriptor),
   };

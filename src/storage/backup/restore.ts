@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/files.ts';
 import { checkStatePages, newestMeta, PageSet } from '../lmdb/check-pages.ts';
@@ -9,6 +9,7 @@ import type { Pace } from './pace.ts';
 import {
   type Authentication,
   type BackupSource,
+  measureBackup,
   nameBackup,
   type Pages,
   type ReadBackup,
@@ -48,7 +49,7 @@ export async function restore(
 
 /** @throws {Error} if the disk of a path has less space than the backup needs. Standard input has an unknown size */
 export function checkRoomFor(source: BackupSource, path: string): void {
-  const size = typeof source === 'string' ? statSync(source).size : source.size;
+  const size = typeof source === 'string' ? measureBackup(source) : source.size;
   if (size !== undefined) checkRoom(path, size);
 }
 

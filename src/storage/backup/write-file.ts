@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { findStatus, isPresent, permissionDenied } from '../../runtime/files.ts';
+import { explainFileError, findStatus, isPresent } from '../../runtime/files.ts';
 import { diskSpace, shortageIn, syncPath } from '../lmdb/disk.ts';
 import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import type { Sink } from './write-backup.ts';
@@ -87,14 +87,10 @@ function open(made: string, file: string): FileWriter {
   try {
     return new FileWriter(made);
   } catch (error) {
-    throw new Error(`Cannot write ${file}: ${explainError(error as NodeJS.ErrnoException, file)}`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'its directory does not exist' : explainFileError(error, dirname(file));
+    throw new Error(`Cannot write ${file}: ${why}`, { cause: error });
   }
-}
-
-function explainError({ code, message }: NodeJS.ErrnoException, file: string): string {
-  if (code === 'ENOENT') return 'its directory does not exist';
-  if (code === 'EACCES') return permissionDenied(dirname(file));
-  return message;
 }
 
 function noRoom(file: string, bytes?: number): Error {

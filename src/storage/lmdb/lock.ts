@@ -1,10 +1,19 @@
-import { accessSync, closeSync, constants as file, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants as file,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
 import * as lmdb from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { permissionDenied, readable } from '../../runtime/files.ts';
+import { explainFileError, permissionDenied, readable } from '../../runtime/files.ts';
 import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
 /** The lock that lets only one process use a data directory. */
@@ -17,7 +26,7 @@ export interface DataLock {
 /**
  * Locks a data directory, which is created if it is missing. The directory itself is locked, because a lock file in it
  * could be removed. However the process ends, the system releases the lock. The data files are locked as well, because
- * links to them can exist elsewhere.
+ * links to them can exist elsewhere. A new directory that is still empty when it is released is removed.
  * @param remedy what people can do if another process uses the directory
  * @throws {Error} that names the directory and the holder of the lock, or the reason why it cannot be locked
  */
@@ -48,7 +57,9 @@ interface LockRequest {
 
 function lockAll({ directory, shown, option, remedy, files }: LockRequest): DataLock {
   const held = new Map<string, number>();
+  let created: string | undefined;
   const release = () => {
+    if (created !== undefined) removeEmpty(directory, created);
     for (const descriptor of held.values()) closeSync(descriptor);
     held.clear();
   };
@@ -56,7 +67,7 @@ function lockAll({ directory, shown, option, remedy, files }: LockRequest): Data
     for (const path of files()) if (!held.has(path)) held.set(path, lockPath(path, remedy));
   };
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    created = mkdirSync(resolve(directory), { recursive: true, mode: 0o700 });
     accessSync(directory, file.R_OK | file.W_OK | file.X_OK);
     held.set(directory, lockPath(directory, remedy));
     coverFiles();
@@ -64,6 +75,15 @@ function lockAll({ directory, shown, option, remedy, files }: LockRequest): Data
   } catch (error) {
     release();
     throw new Error(`Cannot use ${shown}: ${explainLockError(error, directory, option)}`, { cause: error });
+  }
+}
+
+/** Removes an empty directory, and its parents up to the first directory that was created for it. */
+function removeEmpty(directory: string, created: string): void {
+  try {
+    for (let at = resolve(directory); at.length >= created.length; at = dirname(at)) rmdirSync(at);
+  } catch {
+    // The directory has data, or other processes use it.
   }
 }
 
@@ -107,19 +127,17 @@ function tryLock(descriptor: number): number {
 }
 
 function explainLockError(error: unknown, directory: string, option: string): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EACCES':
     case 'EPERM':
       return `${permissionDenied(directory)}; run this as its owner, or choose another directory with ${option}`;
     case 'EROFS':
       return `its file system is read-only; choose a writable directory with ${option}`;
-    case 'ENOTDIR':
-      return 'a part of its path is not a directory';
     case 'EEXIST':
       return 'it is not a directory';
     default:
-      return message;
+      return explainFileError(error, directory);
   }
 }
 

@@ -40,6 +40,17 @@ describe('the docs', () => {
     expect(own.sort()).toEqual(documents.map((name) => `docs/${name.replace(/\.md$/, '')}`).sort());
   });
 
+  test('an address of the docs with a slash at its end leads to the page without it', async () => {
+    for (const [path, page] of [
+      ['/docs/', '/docs'],
+      ['/docs/semantics/', '/docs/semantics'],
+    ] as const) {
+      const { status, url } = await get(path);
+      expect([status, new URL(url).pathname]).toEqual([200, page]);
+    }
+    expect((await get('/docs/nothing/')).status).toBe(404);
+  });
+
   test('the docs respond with 404 to an unknown name', async () => {
     expect((await get('/docs/nothing', { accept: 'text/html' })).status).toBe(404);
     expect((await get('/docs/nothing')).headers.get('content-type')).toBe('application/problem+json');

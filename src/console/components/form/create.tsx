@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { now } from '../../api/clock.ts';
+import { format } from '../../text/format.ts';
 import { CopyButton } from '../copy.tsx';
 import { Dialog } from '../dialog.tsx';
 import { Form, type FormProps } from './form.tsx';
@@ -48,6 +50,22 @@ export function CreateButton({ label, primary, create, onDone, codes, children }
         </Dialog>
       )}
     </div>
+  );
+}
+
+interface EndingSecretProps {
+  readonly what?: 'key' | 'secret';
+  /** Time until which the previous key or secret is valid. */
+  readonly until: string | null | undefined;
+}
+
+/** Warns that a further rotation ends the validity of the previous key or secret. */
+export function EndingSecret({ what = 'secret', until }: EndingSecretProps) {
+  if (!until || Date.parse(until) <= now.value) return null;
+  return (
+    <p class="warn">
+      The previous {what} is valid until {format.time(until)}. A new {what} ends its validity now.
+    </p>
   );
 }
 

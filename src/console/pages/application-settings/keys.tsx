@@ -8,7 +8,7 @@ import { useList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog, useDialog } from '../../components/dialog.tsx';
-import { type CreateButtonProps, Secret } from '../../components/form/create.tsx';
+import { type CreateButtonProps, EndingSecret, Secret } from '../../components/form/create.tsx';
 import { Choices, Field, Form } from '../../components/form/form.tsx';
 import { Section } from '../../components/resource/part.tsx';
 import { ResourceTable } from '../../components/resource/resource-table.tsx';
@@ -32,7 +32,8 @@ export function Keys({ application: { id, environments } }: { readonly applicati
     void list.reload();
     void revoked.reload();
   };
-  const rotate = (old: ApplicationKey) => dialog.open(<RotateKey application={id} old={old} onClose={close} />);
+  const rotate = (old: ApplicationKey) =>
+    dialog.open(<RotateKey application={id} old={old} all={list.items ?? []} onClose={close} />);
   return (
     <Section title="Keys" help="console#accepted-and-refused-messages">
       <p class="quiet">
@@ -212,6 +213,7 @@ function Leak({ of: { refused, environment }, at }: { readonly of: ApplicationKe
 interface RotateKeyProps {
   readonly application: string;
   readonly old: ApplicationKey;
+  readonly all: readonly ApplicationKey[];
   readonly onClose: () => void;
 }
 
@@ -219,7 +221,8 @@ type RotatedKey = Required<ApplicationKeyShownOnce>;
 
 /** Replaces a key in up to three steps: create a new key, use both keys, delete the old key. */
 function RotateKey(props: RotateKeyProps) {
-  const { application, old, onClose } = props;
+  const { application, old, all, onClose } = props;
+  const previous = all.find(({ id, name }) => name === old.name && id !== old.id);
   const made = useSignal<RotatedKey | undefined>(undefined);
   const stored = useSignal(false);
   if (made.value !== undefined) {
@@ -234,6 +237,7 @@ function RotateKey(props: RotateKeyProps) {
         <li>Delete the old key earlier if it has leaked, or once no sender uses it.</li>
       </ol>
       <LastUse of={old} />
+      <EndingSecret what="key" until={previous?.expiresAt} />
       <Form
         submit="Create new key"
         done="New key created"

@@ -9,7 +9,7 @@ import { currentTime } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { settings } from '../../api/settings.ts';
 import { ConfirmButton } from '../../components/form/confirm.tsx';
-import { Secret, type SecretContent } from '../../components/form/create.tsx';
+import { EndingSecret, Secret, type SecretContent } from '../../components/form/create.tsx';
 import { Choices, Field, readLines, SelectField } from '../../components/form/form.tsx';
 import { Section } from '../../components/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../components/resource/resource-table.tsx';
@@ -84,7 +84,7 @@ interface RotateButtonProps {
   readonly shown: { value: SecretContent | undefined };
 }
 
-function RotateButton({ path, apiKey: { clientId, name }, shown: rotated }: RotateButtonProps) {
+function RotateButton({ path, apiKey: { clientId, name, previousSecretUntil }, shown: rotated }: RotateButtonProps) {
   return (
     <ConfirmButton
       label="Rotate"
@@ -95,7 +95,8 @@ function RotateButton({ path, apiKey: { clientId, name }, shown: rotated }: Rota
         rotated.value = shown(await call<ApiKeyShownOnce>('POST', `${path}/${clientId}/secret`));
       }}
     >
-      <p>The previous secret is accepted for 24 hours.</p>
+      <p>The current secret is accepted for another 24 hours.</p>
+      <EndingSecret until={previousSecretUntil} />
     </ConfirmButton>
   );
 }

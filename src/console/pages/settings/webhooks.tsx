@@ -15,7 +15,7 @@ import { CopyButton } from '../../components/copy.tsx';
 import { CloseButton, Dialog, useDialog } from '../../components/dialog.tsx';
 import { NotFound, Reason } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/form/confirm.tsx';
-import { Secret, type SecretContent } from '../../components/form/create.tsx';
+import { EndingSecret, Secret, type SecretContent } from '../../components/form/create.tsx';
 import { Choices, Field, Form, SelectField } from '../../components/form/form.tsx';
 import { Section } from '../../components/resource/part.tsx';
 import { ResourceTable } from '../../components/resource/resource-table.tsx';
@@ -194,7 +194,8 @@ interface ActionsProps {
   readonly change: (body: object) => Promise<void>;
 }
 
-function Actions({ webhook: { name, enabled, teamId, format }, path, change }: ActionsProps) {
+function Actions({ webhook, path, change }: ActionsProps) {
+  const { name, enabled, teamId, format, previousSecretUntil } = webhook;
   const { route } = useLocation();
   const { busy, refusal, run } = useAction();
   const created = useSignal<SecretContent | undefined>(undefined);
@@ -226,7 +227,8 @@ function Actions({ webhook: { name, enabled, teamId, format }, path, change }: A
             forget(path);
           }}
         >
-          <p>For a day, deliveries are signed with both the new and the old secret.</p>
+          <p>For a day, deliveries are signed with both the new and the current secret.</p>
+          <EndingSecret until={previousSecretUntil} />
         </ConfirmButton>
       )}
       <ConfirmButton

@@ -21,7 +21,7 @@ export const backup: Benchmark = {
     '[--json] [--flags 2000] [--days 90] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { flags: 2000, days: 90, connections: 64, rate: 5000, seconds: 10, rounds: 3 };
-    const small = { flags: 50, days: 3, connections: 4, rate: 200, seconds: 1, rounds: 1 };
+    const small = { flags: 50, days: 3, connections: 4, rate: 200, seconds: 0.2, rounds: 1 };
     const options = readOptions(args, defaults, small);
     try {
       const service = await filledService(options);

@@ -22,7 +22,7 @@ export const cluster: Benchmark = {
   async run(args) {
     const named = args.filter((word) => Object.hasOwn(sections, word));
     const defaults = { rounds: 3, seconds: 5, series: 10_000, minutes: 60 };
-    const small = { rounds: 1, seconds: 1, series: 200, minutes: 2 };
+    const small = { rounds: 1, seconds: 0.3, series: 200, minutes: 2 };
     const options = readOptions(
       args.filter((word) => !named.includes(word)),
       defaults,

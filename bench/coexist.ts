@@ -16,7 +16,7 @@ export const coexist: Benchmark = {
     '[--json] [--connections 64] [--callers 64] [--tokens 12000] [--rate 10000] [--beside 500] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { ...bounds, tokens: 12_000, rate: 10_000, beside: 500, seconds: 5, rounds: 3 };
-    const small = { connections: 8, callers: 4, tokens: 40, rate: 200, beside: 20, seconds: 0.5, rounds: 1 };
+    const small = { connections: 8, callers: 4, tokens: 20, rate: 200, beside: 20, seconds: 0.2, rounds: 1 };
     const options = readOptions(args, defaults, small);
     try {
       const since = new Date();

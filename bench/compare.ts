@@ -20,7 +20,7 @@ export const compare: Benchmark = {
     const options = readOptions(
       args,
       { rounds: 5, seconds: 1, warmup: 3, packets: 100_000 },
-      { rounds: 1, seconds: 0.25, warmup: 0.25, packets: 2_000 },
+      { rounds: 1, seconds: 0.1, warmup: 0.1, packets: 2_000 },
       {},
       ['against', 'only', 'out'],
     );

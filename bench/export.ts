@@ -1,17 +1,10 @@
 import { get } from 'node:http';
-import {
-  cleanUp,
-  createApplication,
-  freshDirectory,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../test/support/binary.ts';
+import { cleanUp, createApplication, freshDirectory, startBinary, stop, token } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { cpuSeconds, ownMb } from './process-stats.ts';
 import { fillHistory, findNumbers, variants } from './report-store.ts';
+import { prepareStore } from './service.ts';
 
 const hourMs = 3_600_000;
 
@@ -60,7 +53,7 @@ interface Figures {
 
 async function measure({ binary, flags, days }: Options): Promise<Record<string, Figures>> {
   const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data, binary);
+  const credentials = await prepareStore(data, binary);
   const empty = await startBinary({ data, binary });
   const application = await createApplication(empty.http, await token(empty.http, credentials), { name: 'bench' });
   await stop(empty);

@@ -10,7 +10,7 @@ export const reports: Comparison<'streams'> = {
   summary: 'durable usage reports per second over gRPC, compared with an empty grpc-js handler (the floor)',
   unit: 'report',
   defaults: { connections: 16, streams: 16, seconds: 10, rounds: 3 },
-  small: { connections: 2, streams: 4, seconds: 1, rounds: 1 },
+  small: { connections: 2, streams: 4, seconds: 0.1, rounds: 1 },
   floors: { floor: ['floor-grpc.ts'] },
   async begin(service, options) {
     const since = new Date();

@@ -14,7 +14,7 @@ export const hostileGrpc: Benchmark = {
     '[--json] [--connections 1000] [--streams 32] [--message 65536] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { connections: 1_000, streams: 32, message: 65_536, seconds: 10 };
-    const options = readOptions(args, defaults, { connections: 4, streams: 4, message: 1_024, seconds: 1 });
+    const options = readOptions(args, defaults, { connections: 4, streams: 4, message: 1_024, seconds: 0.1 });
     try {
       const service = await startService(options.binary);
       const result = await attack(service, options);

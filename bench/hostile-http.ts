@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPackets, requestText } from '../src/bench/load/packets.ts';
-import { cleanUp } from '../test/support/binary.ts';
+import { cleanUp, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { thousandSeries } from './packets.ts';
@@ -18,8 +18,11 @@ export const hostileHttp: Benchmark = {
     const options = readOptions(args, defaults, { connections: 20, settle: 0.1, after: 0.1 });
     try {
       const held: HeldMeasurement[] = [];
+      const shared = options.small ? await startService(options.binary) : undefined;
       for (const [name, text] of shapes) {
-        held.push(await hold(await startService(options.binary), name, text, options));
+        const service = shared ?? (await startService(options.binary));
+        held.push(await hold(service, name, text, options));
+        if (shared === undefined) await stop(service);
       }
       const rows = held.map(({ name, ...row }) => [
         name,
@@ -87,10 +90,7 @@ async function hold(
   const others = await sendOne(service);
   for (const socket of sockets) socket.destroy();
   await pause(after * 1000);
-  const row = { name, before, held, peak: peakRssMb(service.pid), after: rssMb(service.pid) };
-  service.kill('SIGTERM');
-  await service.exit;
-  return { ...row, open, others };
+  return { name, before, held, peak: peakRssMb(service.pid), after: rssMb(service.pid), open, others };
 }
 
 /** Sends bytes without reading the response. A connection that the server closes is not an error here. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { createPackets, ingestMix, requestText } from '../src/bench/load/packets.ts';
-import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
+import { cleanUp, createApplication, createKey, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
@@ -18,13 +18,14 @@ export const hostileReports: Benchmark = {
   usage: '[--json] [--connections 16] [--kilobytes 16] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { connections: 16, kilobytes: 16, seconds: 10 };
-    const options = readOptions(args, defaults, { connections: 2, seconds: 0.5 });
+    const options = readOptions(args, defaults, { connections: 2, seconds: 0.2 });
     try {
-      const shapes = [await measure('nothing', true, () => Buffer.alloc(0), { ...options, connections: 0 })];
+      const shared = options.small ? await startTargets(options.binary) : undefined;
+      const shapes = [await measure('nothing', true, () => Buffer.alloc(0), { ...options, shared, connections: 0 })];
       for (const [name, make] of createShapes(options.small)) {
         for (const known of [true, false]) {
           note(`${name}, ${known ? 'with' : 'without'} a key`);
-          shapes.push(await measure(name, known, make, options));
+          shapes.push(await measure(name, known, make, { ...options, shared }));
         }
       }
       print(options.json, shapes);
@@ -48,17 +49,24 @@ interface HostileMeasurement {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & { readonly binary: string };
+type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & {
+  readonly binary: string;
+  /** The service of all shapes. By default, each shape gets its own service, whose peak memory is measured. */
+  readonly shared: Targets | undefined;
+};
 type MakeRequest = (key: string) => Buffer;
 
 /** Returns functions that create complete requests, by a description of the request body. */
 function createShapes(small: boolean): ReadonlyMap<string, MakeRequest> {
-  const part = small ? 1 / 10 : 1;
+  const part = small ? 1 / 100 : 1;
   return new Map([
     ['2 000 000 empty entries', emptyEntries(2_000_000 * part)],
     ['300 000 names', jsonReport((at) => `{"feature":"feature-${at}"}`, 100_000 * part)],
     ['1 400 000 empty objects', jsonReport(() => '{}', 1_390_000 * part)],
-    ['350 000 users', jsonReport((at) => `{"feature":"f${at}","uniqueUserHashes":[${hashes(at)}]}`, 350 * part)],
+    [
+      '350 000 users',
+      jsonReport((at) => `{"feature":"f${at}","uniqueUserHashes":[${hashes(at)}]}`, Math.ceil(350 * part)),
+    ],
   ]);
 }
 
@@ -99,10 +107,9 @@ async function measure(
   name: string,
   known: boolean,
   make: MakeRequest,
-  { connections, kilobytes, seconds, binary }: Options,
+  { connections, kilobytes, seconds, binary, shared }: Options,
 ): Promise<HostileMeasurement> {
-  const hostile = await startService(binary, ['--rate', '10000']);
-  const neighbour = await createNeighbour(hostile);
+  const { hostile, neighbour } = shared ?? (await startTargets(binary));
   const request = make(known ? hostile.key : 'x'.repeat(40));
   const [host, port] = hostile.http.split(':') as [string, string];
   const address = { host, port: Number(port) };
@@ -129,9 +136,19 @@ async function measure(
     cores: round((cpuSeconds(hostile.pid) - before.all) / took, 2),
     mainCores: round((mainThreadSeconds(hostile.pid) - before.main) / took, 2),
   };
-  hostile.kill('SIGKILL');
-  await hostile.exit;
+  if (shared === undefined) await stop(hostile, 'SIGKILL');
   return measured;
+}
+
+/** A service with the application of hostile senders, and its neighbour. */
+interface Targets {
+  readonly hostile: Service;
+  readonly neighbour: Service;
+}
+
+async function startTargets(binary: string): Promise<Targets> {
+  const hostile = await startService(binary, ['--rate', '10000']);
+  return { hostile, neighbour: await createNeighbour(hostile) };
 }
 
 async function createNeighbour(service: Service): Promise<Service> {

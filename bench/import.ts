@@ -7,7 +7,6 @@ import {
   createApplication,
   createKey,
   freshDirectory,
-  prepare,
   startBinary,
   stop,
   token,
@@ -17,6 +16,7 @@ import { runProgram } from '../test/support/run-binary.ts';
 import { type Benchmark, note, noteErrors, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { cpuSeconds, ownMb, peakRssMb } from './process-stats.ts';
+import { prepareStore } from './service.ts';
 
 const hourMs = 3_600_000;
 const variants = ['on', 'off', 'new'] as const;
@@ -50,7 +50,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
   const rows = await writeHistory(path, flags, days);
   note(`the file has ${rows} rows, ${round(statSync(path).size / 2 ** 20)} MiB`);
   const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data, binary);
+  const credentials = await prepareStore(data, binary);
   const service = await startBinary({ data, binary });
   try {
     const access = await token(service.http, credentials);

@@ -77,8 +77,8 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
 
 const wrongUsage = 2;
 
-/** Runs the benchmark that the first argument names, with the other arguments. */
-async function main([name = 'help', ...args]: string[]): Promise<void> {
+/** Runs the benchmark that the first argument names, with the other arguments. Sets the exit code of the process. */
+export async function main([name = 'help', ...args]: string[]): Promise<void> {
   if (name === 'help' || name === '--help') {
     process.stdout.write(help());
     return;
@@ -109,7 +109,9 @@ function fail(message: string, code: number): void {
   process.exitCode = code;
 }
 
-// Exiting stops the servers and removes their data.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
-await main(process.argv.slice(2));
+if (import.meta.main) {
+  // Exiting stops the servers and removes their data.
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+  await main(process.argv.slice(2));
+}

@@ -13,7 +13,7 @@ export const identities: Comparison<never> = {
   summary: 'durably minted instance ids per second, compared with the bare HTTP engine (the floor)',
   unit: 'mint',
   defaults: { connections: 256, seconds: 10, rounds: 3 },
-  small: { connections: 8, seconds: 0.25, rounds: 1 },
+  small: { connections: 8, seconds: 0.1, rounds: 1 },
   floors: { floor: ['floor.ts'] },
   async begin(service, { connections, seconds }) {
     const { key } = await createKey(service.http, service.accessToken, service.applicationId, 'Backend');

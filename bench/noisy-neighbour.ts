@@ -22,7 +22,7 @@ export const noisyNeighbour: Benchmark = {
   usage: '[--json] [--rate 374] [--kilobytes 60] [--connections 64] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { rate: 374, kilobytes: 60, connections: 64, seconds: 10, rest: restSeconds };
-    const options = readOptions(args, defaults, { rate: 20, connections: 4, seconds: 0.5, rest: 0.1 });
+    const options = readOptions(args, defaults, { rate: 20, connections: 4, seconds: 0.2, rest: 0.1 });
     try {
       const since = new Date();
       const noisy = await startService(options.binary);

@@ -44,7 +44,7 @@ export const otlp = besideFloor({
     'durable flag evaluations per second in logs of OpenTelemetry, compared with the bare HTTP engine (the floor)',
   unit: 'request',
   defaults: { connections: 32, seconds: 5, rounds: 3, records: 100 },
-  small: { connections: 4, seconds: 1, rounds: 1, records: 100 },
+  small: { connections: 4, seconds: 0.25, rounds: 1, records: 100 },
   floors: { floor: ['floor.ts', 'read'] },
   async begin(service, { connections, seconds, records }) {
     const since = new Date();

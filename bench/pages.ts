@@ -5,7 +5,6 @@ import {
   createApplication,
   createKey,
   freshDirectory,
-  prepare,
   startBinary,
   stop,
   token,
@@ -15,6 +14,7 @@ import { load } from './load.ts';
 import { round } from './numbers.ts';
 import { ownMb, rssMb } from './process-stats.ts';
 import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
+import { prepareStore } from './service.ts';
 
 const hourMs = 3_600_000;
 
@@ -41,7 +41,7 @@ export const pages: Benchmark = {
     '[--json] [--flags 2000] [--days 90] [--hours 3] [--pages 50] [--seconds 40] [--rate 200] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { flags: 2000, days: 90, hours: 3, pages: 50, seconds: 40, rate: 200 };
-    const small = { flags: 20, days: 3, hours: 1, pages: 4, seconds: 1, rate: 20 };
+    const small = { flags: 20, days: 3, hours: 1, pages: 4, seconds: 0.5, rate: 20 };
     const options = readOptions(args, defaults, small);
     try {
       await measure(options);
@@ -67,7 +67,7 @@ interface Store {
 /** Creates the store of a service with one environment that was used in every hour. */
 async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
   const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data, binary);
+  const credentials = await prepareStore(data, binary);
   const service = await startBinary({ data, binary });
   const access = await token(service.http, credentials);
   const application = await createApplication(service.http, access, { name: 'bench' });

@@ -3,7 +3,6 @@ import {
   createApplication,
   freshDirectory,
   manage,
-  prepare,
   startBinary,
   stop,
   token,
@@ -11,6 +10,7 @@ import {
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
+import { prepareStore } from './service.ts';
 
 const dayMs = 86_400_000;
 
@@ -20,15 +20,15 @@ export const report: Benchmark = {
   usage: '[--json] [--flags 2000] [--days 90] [--hours 48] [--rounds 5] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { flags: 2000, days: 90, hours: 48, rounds: 5 };
-    const options = readOptions(args, defaults, { flags: 20, days: 3, hours: 1, rounds: 2 });
+    const options = readOptions(args, defaults, { flags: 20, days: 3, hours: 1, rounds: 1 });
     try {
       const store = await makeStore(options);
       const wanted = questions(options);
       const cold = new Map<string, number>();
-      // A cold request is the first request to a newly started service.
-      for (const { name, path } of wanted) {
+      // A cold request is the first request to a newly started service. A small run starts only one service.
+      for (const together of options.small ? [wanted] : wanted.map((each) => [each])) {
         const service = await open(options.binary, store);
-        cold.set(name, (await service.ask(path)).ms);
+        for (const { name, path } of together) cold.set(name, (await service.ask(path)).ms);
         await service.close();
       }
       const service = await open(options.binary, store);
@@ -48,7 +48,7 @@ type Options = Readonly<Record<'flags' | 'days' | 'hours' | 'rounds', number>> &
 
 interface Store {
   readonly data: string;
-  readonly credentials: Awaited<ReturnType<typeof prepare>>;
+  readonly credentials: Awaited<ReturnType<typeof prepareStore>>;
   readonly application: string;
   readonly now: number;
 }
@@ -58,7 +58,7 @@ const environments = { all: 'Production', few: 'Few' } as const;
 /** Creates a store with two environments: one with all flags, and one with a tenth of the flags. */
 async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
   const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data, binary);
+  const credentials = await prepareStore(data, binary);
   const service = await startBinary({ data, binary });
   const access = await token(service.http, credentials);
   const application = await createApplication(service.http, access, { name: 'bench' });

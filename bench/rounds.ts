@@ -95,6 +95,9 @@ export async function drive({ name, pid, drive, commits }: Target, open: Open): 
   };
 }
 
+/** Minimum rate of an open loop. A short run on a busy machine then still has requests to measure. */
+export const leastRate = 100;
+
 /** Drives the floors and the service alternately at full speed; then the first floor and the service at half rate. */
 export async function measureRounds(
   rounds: number,
@@ -103,7 +106,7 @@ export async function measureRounds(
 ): Promise<Rounds> {
   const driven = await driveInTurn(rounds, [...floors, service], {});
   const measured = driven.pop() as Driven;
-  const rate = Math.max(1, middle(measured, 'rps') / 2);
+  const rate = Math.max(leastRate, middle(measured, 'rps') / 2);
   const [half, floorHalf] = await driveInTurn(1, [service, floors[0]], { rate });
   return { floors: driven, service: measured, floorHalf: floorHalf!.runs[0]!, half: half!.runs[0]! };
 }

@@ -1,6 +1,6 @@
-import { statfsSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type BenchPacket, expectedCounts, requestText } from '../src/bench/load/packets.ts';
 import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
 import {
@@ -37,12 +37,37 @@ export async function startService(binary: string, args: readonly string[] = [])
     process.stderr.write(`${tmpdir()} is in memory: commits cost nothing there; set TMPDIR to a disk\n`);
   }
   const data = join(freshDirectory(), 'data');
-  const credentials = await prepare(data, binary);
+  const credentials = await prepareStore(data, binary);
   const service = await startBinary({ data, binary, args: ['--rate', '0', '--api-rate', '0', ...args] });
   const accessToken = await token(service.http, credentials);
   const applicationId = await createApplication(service.http, accessToken, { name: 'bench' });
   const { key } = await createKey(service.http, accessToken, applicationId, 'Frontend');
   return { ...service, credentials, accessToken, applicationId, key };
+}
+
+interface PreparedStore {
+  readonly credentials: Credentials;
+  /** Contents of the store's files by path in the data directory. */
+  readonly files: ReadonlyMap<string, Buffer>;
+}
+
+const preparedStores = new Map<string, PreparedStore>();
+
+/** Prepares a store, or copies the store that the same executable prepared before. */
+export async function prepareStore(data: string, binary: string): Promise<Credentials> {
+  const before = preparedStores.get(binary);
+  if (before === undefined) {
+    const credentials = await prepare(data, binary);
+    const paths = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('data.mdb'));
+    const files = new Map(paths.map((path) => [path, readFileSync(join(data, path))]));
+    preparedStores.set(binary, { credentials, files });
+    return credentials;
+  }
+  for (const [path, content] of before.files) {
+    mkdirSync(dirname(join(data, path)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(data, path), content, { mode: 0o600 });
+  }
+  return before.credentials;
 }
 
 /** Sends packets to a target. Reports responses other than 202 on stderr, in capitals. */

@@ -11,7 +11,7 @@ export const start: Benchmark = {
   summary: 'time from spawn to ready on a store with 1 000 series, and the size of the executable',
   usage: '[--json] [--runs 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
-    const options = readOptions(args, { runs: 10 }, { runs: 2 });
+    const options = readOptions(args, { runs: 10 }, { runs: 1 });
     try {
       const data = await storeInUse(options.binary);
       const times: number[] = [];

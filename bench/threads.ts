@@ -29,7 +29,7 @@ export const threads: Benchmark = {
     '[--json] [--threads 0,1,2,3] [--connections 256] [--seconds 3] [--rounds 3] [--warmup 4] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { connections: 256, seconds: 3, rounds: 3, warmup: 4 };
-    const small = { connections: 8, seconds: 1, rounds: 1, warmup: 0.2 };
+    const small = { connections: 8, seconds: 0.1, rounds: 1, warmup: 0.1 };
     const options = readOptions(args, defaults, small, { threads: [0, 1, 2, 3] });
     const { connections, seconds, rounds } = options;
     const plan = { connections, seconds, warmupSeconds: 0 };

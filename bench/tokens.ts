@@ -46,7 +46,7 @@ function tokenComparison({ floor, requests, ...comparison }: TokenComparison): C
   return {
     ...comparison,
     defaults: { connections: 64, seconds: 10, rounds: 3 },
-    small: { connections: 8, seconds: 0.25, rounds: 1 },
+    small: { connections: 8, seconds: 0.1, rounds: 1 },
     floors: { floor: ['floor-tokens.ts', floor] },
     serve: ['--token-rate', '0'],
     async begin(service, { connections, seconds }) {

@@ -63,7 +63,7 @@ export const messages: Comparison<'flags' | 'flags-per-message'> = {
   summary: 'durable messages of Unleash SDKs per second, compared with the bare HTTP engine (the floor)',
   unit: 'message',
   defaults: { connections: 128, seconds: 5, rounds: 3, flags: 250, 'flags-per-message': 50 },
-  small: { connections: 4, seconds: 1, rounds: 1, flags: 60, 'flags-per-message': 50 },
+  small: { connections: 4, seconds: 0.25, rounds: 1, flags: 60, 'flags-per-message': 50 },
   floors: { floor: ['floor.ts'] },
   quantiles: ['p50', 'p99'],
   async begin(service, { connections, seconds, flags, 'flags-per-message': perMessage }) {

@@ -16,7 +16,7 @@ export const watchers: Benchmark = {
     '[--json] [--pages 50] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { pages: 50, connections: 64, rate: 5000, seconds: 10, rounds: 3 };
-    const small = { pages: 3, connections: 4, rate: 200, seconds: 1, rounds: 1 };
+    const small = { pages: 3, connections: 4, rate: 100, seconds: 0.3, rounds: 1 };
     const options = readOptions(args, defaults, small);
     try {
       const since = new Date();

@@ -29,7 +29,7 @@ export const wear: Benchmark = {
     '[--json] [--rates 100,1000,5000,20000] [--delays N,N] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { siblings: 100, people: 100_000, connections: 256, seconds: 30, idle: 5, days: 9 };
-    const small = { people: 50, connections: 8, seconds: 0.5, idle: 0.1, days: 3 };
+    const small = { people: 50, connections: 8, seconds: 0.2, idle: 0.1, days: 3 };
     const lists = { rates: args.includes('--small') ? fewRates : rates, delays: [] };
     const options = readOptions(args, defaults, small, lists);
     try {

@@ -24,7 +24,8 @@ export async function away(
   const { data, ...before } = await cluster.node();
   await stop(before);
   const minutes = Math.floor(Date.now() / 60_000) - hours * 60;
-  const megabytes = await writeDay(cluster, { series, hours, firstMinute: minutes });
+  const perMinute = small ? 1 : 60;
+  const megabytes = await writeDay(cluster, { series, hours, firstMinute: minutes, perMinute });
   const begun = performance.now();
   const node = await cluster.node([], cluster.url, data);
   const managing = (performance.now() - begun) / 1000;
@@ -44,10 +45,12 @@ interface Day {
   readonly series: number;
   readonly hours: number;
   readonly firstMinute: number;
+  /** Number of deltas per minute of the last hour. */
+  readonly perMinute: number;
 }
 
 /** Writes a day to PostgreSQL: all hours except the last hour as a snapshot, and the last hour as log entries. */
-async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }: Day) {
+async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute, perMinute }: Day) {
   const nodes = Array.from({ length: others }, () => new OtherNode(cluster.url));
   const [{ session }] = nodes as [OtherNode];
   const replica = new BenchReplica(join(freshDirectory(), 'replica'));
@@ -64,7 +67,7 @@ async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }:
   await cluster.query("UPDATE fm_entry SET at = at - interval '61 min'");
   await trimLogs(session);
   for (const node of nodes) {
-    await node.ship(hourBySecond(node, series, firstMinute + (hours - 1) * 60));
+    await node.ship(hourInLog(node, series, firstMinute + (hours - 1) * 60, perMinute));
     await node.end();
   }
   await replica.store.lmdb.close();
@@ -86,12 +89,13 @@ function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   );
 }
 
-/** Returns deltas as a node ships them. Each second, a delta has the counts of a sixtieth of the series. */
-function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
-  const each = Math.ceil(series / 60);
-  return Array.from({ length: 3600 }, (_, second) => {
-    const from = (second % 60) * each;
-    return node.seal(cells(from, Math.max(0, Math.min(each, series - from)), [firstMinute + Math.floor(second / 60)]));
+/** Returns deltas as a node ships them. The deltas of a minute divide the series among them. */
+function hourInLog(node: OtherNode, series: number, firstMinute: number, perMinute: number) {
+  const each = Math.ceil(series / perMinute);
+  return Array.from({ length: 60 * perMinute }, (_, at) => {
+    const from = (at % perMinute) * each;
+    const minute = firstMinute + Math.floor(at / perMinute);
+    return node.seal(cells(from, Math.max(0, Math.min(each, series - from)), [minute]));
   });
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import {
   type Binary,
   type Credentials,
@@ -38,17 +39,27 @@ const unlimited = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max
 /** Starts PostgreSQL. The caller must call `cleanUp` at the end, too. */
 export async function openStage(binary: string): Promise<Stage> {
   const postgres = await Postgres.start({ settings: { max_connections: 200 } });
+  const clients: pg.Client[] = [];
   return {
     binary,
     postgres,
     single: (args = []) => startService(binary, [...unlimited, ...args]),
-    cluster: () => openPostgres(binary, postgres),
-    close: () => postgres.close(),
+    async cluster() {
+      const url = await postgres.database();
+      // The sections poll, and a new connection for each query costs more than the query.
+      const client = new pg.Client({ connectionString: url, application_name: 'bench' });
+      await client.connect();
+      clients.push(client);
+      return openPostgres(binary, url, client);
+    },
+    async close() {
+      for (const client of clients) await client.end();
+      await postgres.close();
+    },
   };
 }
 
-async function openPostgres(binary: string, postgres: Postgres): Promise<StagedPostgres> {
-  const url = await postgres.database();
+async function openPostgres(binary: string, url: string, client: pg.Client): Promise<StagedPostgres> {
   const init = [
     'postgres',
     'init',
@@ -73,7 +84,7 @@ async function openPostgres(binary: string, postgres: Postgres): Promise<StagedP
       first ??= await makeApplication(started, accessToken);
       return { ...started, credentials, accessToken, ...first };
     },
-    query: (text) => postgres.query(text, [], url),
+    query: async <Row extends object>(text: string) => (await client.query(text)).rows as Row[],
   };
 }
 

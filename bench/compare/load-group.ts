@@ -1,6 +1,6 @@
 import { beginTrial, type Comparison, startFloors } from '../beside-floor.ts';
 import { median } from '../numbers.ts';
-import { drive, inTurn, type Open, type Run, type Target } from '../rounds.ts';
+import { drive, inTurn, leastRate, type Open, type Run, type Target } from '../rounds.ts';
 import { type CompareOptions, type Group, runSeconds, startSeconds, tolerances } from './group.ts';
 import { createRows, type Figure, type Row } from './row.ts';
 import { prepareSides, type Side, type Sides, sampleSides } from './sides.ts';
@@ -73,7 +73,7 @@ async function measureSection(
     const runs = side.available(full[at]!);
     return runs.length > 0 ? [median(runs.map(({ rps }) => rps))] : [];
   });
-  const rate = Math.max(1, Math.min(...peaks) / 2);
+  const rate = Math.max(leastRate, Math.min(...peaks) / 2);
   const half = withHalf
     ? await sampleSides(rounds, sides, ({ target }) => driveAccepted(target, { connections, rate }))
     : undefined;

@@ -1,25 +1,17 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRows, isLoss, judge, type Row, type Verdict } from '../../bench/compare/row.ts';
 import { json, markdown } from '../../bench/compare/table.ts';
+import { runBenchmark } from '../support/benchmarks.ts';
 import { binaryPath, freshDirectory } from '../support/binary.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
 const command = [join(root, 'bench/main.ts'), 'compare'];
 
-/** Timeout for a comparison with all groups. Each group starts two servers, and the machine can be busy. */
-const allGroupsMs = 400_000;
-
-function compare(...args: string[]) {
-  return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
-    const child = execFile(bun, [...command, ...args], (_, stdout, stderr) =>
-      done({ code: child.exitCode, stdout, stderr }),
-    );
-  });
-}
+const compare = (...args: string[]) => runBenchmark('compare', ...args);
 
 /** Creates a shell script that replaces an executable. */
 function script(text: string): string {
@@ -122,29 +114,21 @@ describe('the table of a comparison', () => {
 });
 
 describe('npm run bench -- compare', () => {
-  it(
-    'npm run bench -- compare measures every figure when it compares an executable with itself',
-    async () => {
-      const out = freshDirectory();
-      const result = await compare('--against', binaryPath, '--small', '--json', '--out', out);
-      expect(result).toMatchObject({ code: 0, stderr: expect.not.stringContaining('NOT ') });
-      const { rows } = JSON.parse(result.stdout) as { rows: Row[] };
-      expect(new Set(rows.map(({ group }) => group.split(',')[0]))).toEqual(
-        new Set('start memory token verify mint grpc unleash ingest one-port wear'.split(' ')),
-      );
-      for (const { group, name, previous, current } of rows)
-        for (const value of [...previous, ...current]) expect(value, `${group} ${name}`).toEqual(expect.any(Number));
-      expect(readFileSync(join(out, 'compare.json'), 'utf8')).toBe(result.stdout);
-      expect(readFileSync(join(out, 'compare.md'), 'utf8')).toContain('| token, 8 connections: tokens/s |');
-    },
-    allGroupsMs,
-  );
-
-  it('npm run bench -- compare exits with 1 if a figure is slower, and names this figure', async () => {
+  it('npm run bench -- compare measures every figure, and exits with 1 if a figure is slower', async () => {
+    const out = freshDirectory();
     const smaller = script(`exec ${binaryPath} "$@"`);
-    const { code, stdout } = await compare('--against', smaller, '--only', 'start', '--small');
-    expect(stdout).toMatch(/executable, MiB .* \*\*slower\*\* \|/);
-    expect(code).toBe(1);
+    const result = await compare('--against', smaller, '--small', '--json', '--out', out);
+    expect(result).toMatchObject({ code: 1, stderr: expect.not.stringContaining('NOT ') });
+    const { rows } = JSON.parse(result.stdout) as { rows: Row[] };
+    expect(new Set(rows.map(({ group }) => group.split(',')[0]))).toEqual(
+      new Set('start memory token verify mint grpc unleash ingest one-port wear'.split(' ')),
+    );
+    for (const { group, name, previous, current } of rows)
+      for (const value of [...previous, ...current]) expect(value, `${group} ${name}`).toEqual(expect.any(Number));
+    expect(readFileSync(join(out, 'compare.json'), 'utf8')).toBe(result.stdout);
+    const table = readFileSync(join(out, 'compare.md'), 'utf8');
+    expect(table).toContain('| token, 8 connections: tokens/s |');
+    expect(table.match(/.*\*\*slower\*\*/g)).toEqual([expect.stringContaining('| start: executable, MiB |')]);
   });
 
   it('npm run bench -- compare continues if the previous executable lacks a figure', async () => {
@@ -174,7 +158,7 @@ describe('npm run bench -- compare', () => {
     ['SIGTERM', 'SIGTERM', 143],
   ] as const)('compare stops its servers and removes their data on %s', async (_, signal, expected) => {
     const folder = freshDirectory();
-    const args = [...command, '--against', binaryPath, '--only', 'token'];
+    const args = [...command, '--against', binaryPath, '--only', 'token', '--warmup', '0.1'];
     const child = spawn(bun, args, { env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'ignore', 'pipe'] });
     await printed(child, 'previous: ');
     expect(processesWith(folder)).not.toEqual([]);

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { packagesOf } from './fixture.ts';
+import { sharedRelease } from './fixture.ts';
 import { saidIn } from './said.ts';
 
 /** Reference to a blob, as the image specification of OCI defines it. */
@@ -35,7 +35,7 @@ describe('the image of a release', () => {
 
   beforeAll(() => {
     folder = freshDirectory();
-    execFileSync('tar', ['-xf', join(packagesOf('1.2.3'), 'flagmeter-1.2.3-image.tar'), '-C', folder]);
+    execFileSync('tar', ['-xf', join(sharedRelease(), 'flagmeter-1.2.3-image.tar'), '-C', folder]);
     const { manifests } = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
     const [manifest] = read(manifests[0]).manifests;
     ({ layers } = read(manifest));

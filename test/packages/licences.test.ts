@@ -7,7 +7,7 @@ import { licenceText } from '../../scripts/release/licence-text.ts';
 import { sbomSpec } from '../../scripts/release/sbom.ts';
 import { binaryPath, freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { packagesOf, root } from './fixture.ts';
+import { root, sharedRelease } from './fixture.ts';
 
 const { describe } = needing('dpkg');
 
@@ -32,7 +32,7 @@ describe('the bill of materials and the notices', () => {
 
   beforeAll(() => {
     const scratch = freshDirectory();
-    const archive = join(packagesOf('1.2.3'), 'flagmeter-1.2.3-linux-x64.tar.gz');
+    const archive = join(sharedRelease(), 'flagmeter-1.2.3-linux-x64.tar.gz');
     execFileSync('tar', ['-xzf', archive, '-C', scratch, '--strip-components=1']);
     sbom = readFileSync(join(scratch, 'flagmeter.cdx.json'), 'utf8');
     notices = readFileSync(join(scratch, 'THIRD-PARTY-NOTICES.txt'), 'utf8');

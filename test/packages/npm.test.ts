@@ -7,7 +7,7 @@ import { beforeAll, expect, onTestFinished } from 'vitest';
 import { freshDirectory } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
-import { packagesOf, root } from './fixture.ts';
+import { root, sharedRelease } from './fixture.ts';
 
 const { describe, test } = needing('dpkg');
 
@@ -18,7 +18,7 @@ describe('the npm packages of a release', () => {
   let env: NodeJS.ProcessEnv;
 
   beforeAll(() => {
-    out = packagesOf('1.2.3');
+    out = sharedRelease();
     folder = freshDirectory();
     env = { PATH: process.env['PATH'], TMPDIR: freshDirectory(), npm_config_cache: freshDirectory() };
     const files = readdirSync(out).filter((name) => /^flagmeter-(?!chart).*\.tgz$/.test(name));

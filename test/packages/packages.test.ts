@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { epoch, packagesOf, root } from './fixture.ts';
+import { epoch, packagesOf, root, sharedRelease } from './fixture.ts';
 
 const { describe } = needing('dpkg');
 
@@ -22,7 +22,7 @@ describe('the packages of an executable', () => {
   const textIn = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8');
 
   beforeAll(() => {
-    out = packagesOf('1.2.3');
+    out = sharedRelease();
     const scratch = freshDirectory();
     run('tar', '-xzf', join(out, 'flagmeter-1.2.3-linux-x64.tar.gz'), '-C', scratch);
     unpacked = join(scratch, 'flagmeter-1.2.3-linux-x64');

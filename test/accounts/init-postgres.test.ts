@@ -13,7 +13,7 @@ import { primaryAndStandby } from '../support/postgres-pair.ts';
 
 const { it } = needing('postgresql');
 
-const postgres = opened(() => Postgres.start());
+const postgres = opened(() => Postgres.shared());
 let url: string;
 beforeEach(async () => {
   url = await postgres.database();

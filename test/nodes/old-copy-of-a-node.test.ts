@@ -13,7 +13,7 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { preparePostgres } from '../support/prepare-postgres.ts';
+import { preparedDatabase } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { sendCheck } from '../support/shop.ts';
 
@@ -26,9 +26,8 @@ let database: Postgres | undefined;
 
 needing('postgresql').describe('a node whose directory is put back from a backup', () => {
   test('a node whose directory is restored from a backup counts every packet exactly once', async () => {
-    database = await Postgres.start();
-    const postgresUrl = await database.database();
-    const credentials = await preparePostgres(postgresUrl);
+    database = await Postgres.shared();
+    const { url: postgresUrl, credentials } = await preparedDatabase(database);
     const data = join(freshDirectory(), 'one');
     const start = (directory: string, name: string) =>
       startBinary({ data: directory, args: ['--postgres', postgresUrl, '--node-name', name, ...urls] });

@@ -14,7 +14,7 @@ import {
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { preparePostgres } from '../support/prepare-postgres.ts';
+import { preparedDatabase } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** Two nodes, and a PostgreSQL role that may only read the views. */
@@ -34,9 +34,9 @@ let key: string;
 
 needing('postgresql').describe('the usage by days in SQL', () => {
   beforeAll(async () => {
-    database = await Postgres.start();
-    postgresUrl = await database.database();
-    const credentials = await preparePostgres(postgresUrl);
+    database = await Postgres.shared();
+    const { url, credentials } = await preparedDatabase(database);
+    postgresUrl = url;
     for (const name of ['one', 'two'])
       nodes.push(
         await startBinary({

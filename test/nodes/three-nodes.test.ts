@@ -17,7 +17,7 @@ import { frontThreads } from '../support/front-threads.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { preparePostgres } from '../support/prepare-postgres.ts';
+import { preparedDatabase } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** Three nodes on one PostgreSQL, which receive requests as from a load balancer. */
@@ -39,9 +39,8 @@ let counted = 0;
 
 needing('postgresql').describe('three nodes on one PostgreSQL', () => {
   beforeAll(async () => {
-    database = await Postgres.start();
-    postgresUrl = await database.database();
-    credentials = await preparePostgres(postgresUrl);
+    database = await Postgres.shared();
+    ({ url: postgresUrl, credentials } = await preparedDatabase(database));
     for (const [name, threads] of Object.entries({ one: 0, two: 1, three: 3 }))
       nodes.push(await startNode(name, threads));
     bearer = await token(nodes[0]!.http, credentials);

@@ -10,7 +10,7 @@ let running: TestNode[] = [];
 /** Starts PostgreSQL for the tests of a file. Each file calls this function, because files can share this module. */
 export function startPostgres(): void {
   beforeAll(async () => {
-    postgres = await Postgres.start();
+    postgres = await Postgres.shared();
   });
 
   afterEach(async () => {
@@ -21,9 +21,7 @@ export function startPostgres(): void {
 }
 
 export async function newDatabase(): Promise<string> {
-  const url = await postgres.database();
-  await initPostgres(url);
-  return url;
+  return (await postgres.copyOf(initPostgres)).url;
 }
 
 /** Copies the database, so that it can be restored. */
@@ -86,11 +84,7 @@ export const logged = (node: TestNode, level: string) =>
   node.lines.filter((line) => line.level === level).map(({ msg }) => msg);
 
 /** Replaces the database by an empty database of the same name. */
-export async function lose(url: string): Promise<void> {
-  const name = new URL(url).pathname.slice(1);
-  await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
-  await postgres.query(`CREATE DATABASE ${name} TEMPLATE template0`);
-}
+export const lose = (url: string) => postgres.emptyDatabase(url);
 
 /** Appends a horizon entry, as a node does every half minute. */
 export async function horizon(url: string): Promise<void> {

@@ -41,6 +41,12 @@ const settings = {
   log_line_prefix: "'%m [%p] '",
 };
 
+/** Settings of the shared server, which is never expected to survive a power loss. */
+const sharedSettings = { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' };
+
+/** The server of `Postgres.shared`. */
+let shared: Promise<Postgres> | undefined;
+
 /** SQL for the time at which the server last loaded its settings, in microseconds. */
 const lastLoad = 'SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::text AS at';
 interface Load {
@@ -50,7 +56,16 @@ interface Load {
 /** Parameters of URLs. On a busy machine, connecting can take longer than a node would wait for an unreachable host. */
 export const patientParameters = 'sslmode=disable&connect_timeout=20';
 
+/** Clause that copies the files of a template. Writing the copy to the WAL costs twice as much CPU. */
+const copyFiles = ' STRATEGY FILE_COPY';
+
 const everyone = 'host all all all trust\nhost replication all all trust\n';
+
+/** A database, and the result of the function that filled it. */
+interface FilledDatabase<Result> {
+  readonly url: string;
+  readonly result: Result;
+}
 
 /** A separate PostgreSQL server, which is removed when this process ends. */
 export class Postgres {
@@ -64,8 +79,24 @@ export class Postgres {
   #ended: Promise<void> = Promise.resolve();
   #said = '';
   #databases = 0;
+  /** The connection for SQL in the database `postgres`. Opening a connection costs as much CPU as 50 short queries. */
+  #client: Promise<pg.Client> | undefined;
+  /** Databases that `copyOf` copies, by the function that filled them. */
+  readonly #filled = new Map<unknown, Promise<FilledDatabase<unknown>>>();
+  readonly #isShared: boolean;
+  /**
+   * Kills the server and removes its files. This happens after the tests of the file at the latest. The shared server
+   * stays open.
+   */
+  readonly close: () => Promise<void>;
 
-  private constructor(options: PostgresOptions, port: number, folder: string) {
+  private constructor(options: PostgresOptions, port: number, folder: string, isShared: boolean) {
+    this.#isShared = isShared;
+    const close = async () => {
+      await this.kill();
+      await this.#guard.close();
+    };
+    this.close = isShared ? async () => {} : closing(close);
     this.host = options.host ?? '127.0.0.1';
     this.port = port;
     this.folder = folder;
@@ -80,11 +111,22 @@ export class Postgres {
     return server;
   }
 
+  /**
+   * Returns the server that all files of this process share, and starts it if a test has stopped it. The server ends
+   * with the process; its databases are dropped after each file. A file that changes settings needs its own server.
+   */
+  static async shared(): Promise<Postgres> {
+    shared ??= Postgres.prepare({ settings: sharedSettings }, true);
+    const server = await shared;
+    if (!server.isRunning) await server.start();
+    return server;
+  }
+
   /** Creates the files of a server without starting it. */
-  static async prepare(options: PostgresOptions = {}): Promise<Postgres> {
+  static async prepare(options: PostgresOptions = {}, isShared = false): Promise<Postgres> {
     const port = options.port ?? (await freePort(options.prefix ? undefined : options.host));
     const folder = options.folder ?? (await freshServer());
-    const server = new Postgres(options, port, folder);
+    const server = new Postgres(options, port, folder, isShared);
     server.set({ ...settings, listen_addresses: `'${server.host}'`, port, ...options.settings });
     writeFileSync(join(server.data, 'pg_hba.conf'), options.access ?? everyone);
     return server;
@@ -113,8 +155,40 @@ export class Postgres {
   async database(template = 'template0'): Promise<string> {
     this.#databases += 1;
     const name = `test_${process.pid}_${this.#databases}_${Math.random().toString(36).slice(2, 8)}`;
-    await this.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    await this.query(`CREATE DATABASE ${name} TEMPLATE ${template}${this.#isShared ? copyFiles : ''}`);
+    if (this.#isShared) closing(() => this.#drop(name));
     return this.url(name);
+  }
+
+  /**
+   * Creates a database with content. Each server calls `fill` once, and copies its database later.
+   * @returns the URL of the new database, and the result of `fill`
+   */
+  async copyOf<Result>(fill: (url: string) => Promise<Result>): Promise<FilledDatabase<Result>> {
+    let filled = this.#filled.get(fill) as Promise<FilledDatabase<Result>> | undefined;
+    if (filled === undefined) {
+      filled = this.#fill(fill);
+      this.#filled.set(fill, filled);
+    }
+    const { url, result } = await filled;
+    return { url: await this.database(new URL(url).pathname.slice(1)), result };
+  }
+
+  async #fill<Result>(fill: (url: string) => Promise<Result>): Promise<FilledDatabase<Result>> {
+    const name = `filled_${this.#filled.size}`;
+    await this.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+    return { url: this.url(name), result: await fill(this.url(name)) };
+  }
+
+  async #drop(name: string): Promise<void> {
+    if (this.isRunning) await this.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  }
+
+  /** Replaces a database by an empty database of the same name. */
+  async emptyDatabase(url: string): Promise<void> {
+    const name = new URL(url).pathname.slice(1);
+    await this.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await this.query(`CREATE DATABASE ${name} TEMPLATE template0${this.#isShared ? copyFiles : ''}`);
   }
 
   /** Copies a database. @returns a function that restores the database from the copy */
@@ -126,7 +200,8 @@ export class Postgres {
         await this.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
     };
     await cut(false);
-    await this.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
+    await this.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}${this.#isShared ? copyFiles : ''}`);
+    if (this.#isShared) closing(() => this.#drop(`${name}_copy`));
     await cut(true);
     return async () => {
       await cut(false);
@@ -135,16 +210,29 @@ export class Postgres {
     };
   }
 
-  /** Runs SQL as the superuser, on a separate connection. @returns the rows */
-  async query<Row extends object>(text: string, values: unknown[] = [], url = this.url()): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: url, application_name: 'test' });
-    client.on('error', () => {});
-    await client.connect();
+  /** Runs SQL as the superuser, on a separate connection if `url` is given. @returns the rows */
+  async query<Row extends object>(text: string, values: unknown[] = [], url?: string): Promise<Row[]> {
+    // A connection to a server behind a prefix can hang, because a test can cut its network.
+    if (url === undefined && this.#prefix.length === 0) {
+      this.#client ??= this.#connectOnce();
+      return (await (await this.#client).query(text, values)).rows as Row[];
+    }
+    const client = await connect(url ?? this.url());
     try {
       return (await client.query(text, values)).rows as Row[];
     } finally {
       await client.end();
     }
+  }
+
+  /** Returns the connection that later calls reuse until it ends. */
+  #connectOnce(): Promise<pg.Client> {
+    const connecting = connect(this.url());
+    const forget = () => {
+      if (this.#client === connecting) this.#client = undefined;
+    };
+    connecting.then((client) => client.once('end', forget), forget);
+    return connecting;
   }
 
   /**
@@ -169,6 +257,7 @@ export class Postgres {
     const stdio = ['ignore', 'ignore', 'pipe'] as const;
     const child = spawnProgram('postgres', ['-D', this.data], { cwd: this.data, stdio: [...stdio] }, this.#prefix);
     this.#process = child;
+    this.#client = undefined;
     this.#said = '';
     this.#ended = new Promise((resolve) => {
       child.once('close', () => {
@@ -183,6 +272,7 @@ export class Postgres {
 
   /** Shuts the server down cleanly. Sessions are closed, and all data is written to disk. */
   async stop(): Promise<void> {
+    this.#client = undefined;
     this.#process?.kill('SIGINT');
     await this.#ended;
     await this.#childrenGone();
@@ -190,6 +280,7 @@ export class Postgres {
 
   /** Kills all processes of the server, similar to a power failure. Resolves when they have ended. */
   async kill(): Promise<void> {
+    this.#client = undefined;
     this.#process?.kill('SIGKILL');
     await this.#childrenGone('SIGKILL');
     await this.#ended;
@@ -210,12 +301,6 @@ export class Postgres {
   run(program: string, args: readonly string[]): Promise<void> {
     return runProgram(program, args, this.#prefix);
   }
-
-  /** Kills the server and removes its files. This happens after the tests of the file at the latest. */
-  readonly close = closing(async () => {
-    await this.kill();
-    await this.#guard.close();
-  });
 
   /** Returns the ids of the server's processes, which are all processes in its data directory. */
   processes(): number[] {
@@ -257,6 +342,13 @@ export class Postgres {
       });
     });
   }
+}
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString, application_name: 'test' });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
 }
 
 function signal(id: number, name: NodeJS.Signals): void {

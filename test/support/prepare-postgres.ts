@@ -1,5 +1,6 @@
 import { type Credentials, freshDirectory } from './binary.ts';
 import { givenPassword } from './given-password.ts';
+import type { Postgres } from './postgres.ts';
 import { runBinary } from './run-binary.ts';
 
 /**
@@ -22,3 +23,11 @@ export async function preparePostgres(url: string, flags: readonly string[] = []
   if (code !== 0) throw new Error(`postgres init ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as Credentials;
 }
+
+/** Creates a prepared database on a server. All prepared databases of a server have the same id and credentials. */
+export async function preparedDatabase(server: Postgres): Promise<{ url: string; credentials: Credentials }> {
+  const { url, result } = await server.copyOf(prepareWithDefaults);
+  return { url, credentials: result };
+}
+
+const prepareWithDefaults = (url: string) => preparePostgres(url);

@@ -11,39 +11,21 @@ import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Log } from '../../../src/runtime/log.ts';
 import { type AccountTables, copyStateWriter } from '../../../src/storage/lmdb/accounts.ts';
-import { closing } from '../../support/binary.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { openTestStore, type TestHealth, testHealth } from '../fixture.ts';
 
-let server: Promise<Postgres> | undefined;
-
 /** The server that the tests of a file share. */
-export function sharedServer(): Promise<Postgres> {
-  if (server === undefined) {
-    server = Postgres.start();
-    closing(async () => {
-      server = undefined;
-    });
-  }
-  return server;
-}
-
-/** Template database of each server, which `newDatabase` copies. */
-const templates = new WeakMap<Postgres, Promise<string>>();
+export const sharedServer = (): Promise<Postgres> => Postgres.shared();
 
 /** Creates a database without accounts. Returns its URL. */
 export async function newDatabase(postgres: Postgres): Promise<string> {
-  const template = templates.get(postgres) ?? createTemplate(postgres);
-  templates.set(postgres, template);
-  return postgres.database(await template);
+  return (await postgres.copyOf(createDatabaseTables)).url;
 }
 
-async function createTemplate(postgres: Postgres): Promise<string> {
-  const url = await postgres.database();
+async function createDatabaseTables(url: string): Promise<void> {
   const connection = connect(url);
   await connection.transaction((run) => createTables(run, { id: 'engine-1', secret: '' }));
   await connection.close();
-  return new URL(url).pathname.slice(1);
 }
 
 /** The logged messages. */

@@ -8,7 +8,7 @@ import { relayTo } from './relay.ts';
 
 const { describe, it } = needing('postgresql');
 
-const postgres = opened(() => Postgres.start());
+const postgres = opened(() => Postgres.shared());
 let url: string;
 beforeEach(async () => {
   url = await postgres.database();

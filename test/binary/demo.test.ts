@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { samplePeople } from '../../src/demo/story.ts';
 import { freshDirectory, manage, token, type UsageReport, usage } from '../support/binary.ts';
-import { type Demo, spawnDemo, startDemo, stopDemos } from '../support/demo.ts';
+import { type Demo, type StartingDemo, spawnDemo, startDemo, stopDemos } from '../support/demo.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 
@@ -187,6 +187,28 @@ describe('demo data', () => {
     expect(demo.stderr().replace(/^.* a commit was slow .*\n/gm, '')).toBe('');
   });
 
+  test('another demo removes the data of a killed demo, and not the data of a running demo', async () => {
+    const { temp } = demo;
+    const [own = ''] = left(temp);
+    const killed = spawnDemo(freePorts, temp);
+    await vi.waitFor(() => expect(left(temp)).toHaveLength(2));
+    killed.child.kill('SIGKILL');
+    await killed.exit;
+    const names = left(temp);
+    const longAgo = new Date(Date.now() - dayMs);
+    for (const name of names) utimesSync(join(temp, name), longAgo, longAgo);
+    const another = spawnDemo(freePorts, temp);
+    await vi.waitFor(() => {
+      expect(left(temp)).toHaveLength(2);
+      expect(left(temp)).not.toEqual(names);
+    });
+    expect(left(temp)).toContain(own);
+    expect((await fetch(`${demo.url}/readyz`)).status).toBe(200);
+    another.child.kill('SIGTERM');
+    expect(await another.exit).toEqual({ code: 0, signal: null });
+    expect(left(temp)).toEqual([own]);
+  });
+
   test('Ctrl-C removes the demo data and ends the process', async () => {
     expect(left(demo.temp)).toHaveLength(1);
     expect(await demo.stop('SIGINT')).toEqual({ code: 0, signal: null });
@@ -195,21 +217,51 @@ describe('demo data', () => {
   });
 });
 
-describe('the demo', () => {
-  test('the demo first prints its progress, and then how to sign in and whom to look up', async () => {
-    const { child, exit } = spawnDemo(freePorts, undefined, []);
-    let out = '';
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
+/** A demo in a terminal needs ten seconds of CPU time, so it serves two tests. */
+describe('a demo with text output', () => {
+  const holders = [8080, 8081].map(() => createServer().on('error', () => {}));
+  let starting: StartingDemo;
+  let progress = '';
+  let out = '';
+
+  beforeAll(async () => {
+    for (const [at, holder] of holders.entries()) {
+      holder.listen(8080 + at, '127.0.0.1');
+      await new Promise((done) => holder.once('listening', done).once('error', done));
+    }
+    starting = spawnDemo([], undefined, []);
+    await new Promise<void>((ready) => {
+      starting.child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+        if (out === '') progress = text;
+        out += text;
+        if (out.includes('Ctrl-C stops the demo')) ready();
+      });
     });
-    await vi.waitFor(() => expect(out).toMatch(/^Filling a temporary store with sample data …\n$/), { interval: 5 });
-    await vi.waitFor(() => expect(out).toContain('Ctrl-C stops the demo'));
-    expect(out).toMatch(/\n30 of 90 days\n60 of 90 days\n90 of 90 days\n/);
-    expect(out).toContain(`People: try ${samplePeople[0]}`);
-    child.kill('SIGTERM');
-    expect(await exit).toEqual({ code: 0, signal: null });
+  });
+  afterAll(() => {
+    for (const holder of holders) holder.close();
   });
 
+  test('the demo first prints its progress, and then how to sign in and whom to look up', () => {
+    expect(progress).toMatch(/^Filling a temporary store with sample data …\n$/);
+    expect(out).toMatch(/\n30 of 90 days\n60 of 90 days\n90 of 90 days\n/);
+    expect(out).toContain(`People: try ${samplePeople[0]}`);
+  });
+
+  test('the demo binds free ports when the default ports are taken', async () => {
+    // Another process can already be using one of the other ports.
+    const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
+    // Browsers allow passkeys on localhost, and not at an IP address.
+    const url = /http:\/\/localhost:(\d+)/.exec(out);
+    expect((await fetch(`${url![0]}/readyz`)).status).toBe(200);
+    const ports = [url![1], /gRPC +127\.0\.0\.1:(\d+)/.exec(out)![1]].map(Number);
+    for (const { port } of held) expect(ports).not.toContain(port);
+    starting.child.kill('SIGTERM');
+    expect(await starting.exit).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a demo that does not become ready', () => {
   test('the demo removes its data when it is stopped while filling the store', async () => {
     const { child, temp, exit } = spawnDemo(freePorts);
     await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { interval: 20 });
@@ -224,45 +276,6 @@ describe('the demo', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('203.0.113.1:80');
     expect(left(temp)).toEqual([]);
-  });
-
-  test('the demo runs next to another demo, and removes the data of a killed demo', async () => {
-    const temp = freshDirectory();
-    const killed = await startDemo(undefined, temp);
-    await killed.stop('SIGKILL');
-    const [name = ''] = left(temp);
-    const longAgo = new Date(Date.now() - dayMs);
-    utimesSync(join(temp, name), longAgo, longAgo);
-    const first = await startDemo(undefined, temp);
-    expect(left(temp)).not.toContain(name);
-    const [own = ''] = left(temp);
-    utimesSync(join(temp, own), longAgo, longAgo);
-    const second = await startDemo(undefined, temp);
-    expect(left(temp)).toHaveLength(2);
-    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-    expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
-    await Promise.all([first.stop(), second.stop('SIGTERM')]);
-    expect(left(temp)).toEqual([]);
-  });
-
-  test('the demo binds free ports when the default ports are taken', async () => {
-    const holders = [8080, 8081].map((port) =>
-      createServer()
-        .on('error', () => {})
-        .listen(port, '127.0.0.1'),
-    );
-    await Promise.all(
-      holders.map((holder) => new Promise((done) => holder.once('listening', done).once('error', done))),
-    );
-    const demo = await startDemo([]);
-    // Another process can already be using one of the other ports.
-    const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
-    // Browsers allow passkeys on localhost, and not at an IP address.
-    expect(demo.url).toMatch(/^http:\/\/localhost:\d+$/);
-    const ports = [demo.http, demo.grpc].map((address) => Number(address.split(':')[1]));
-    for (const { port } of held) expect(ports).not.toContain(port);
-    await demo.stop();
-    for (const holder of holders) holder.close();
   });
 
   test.each([

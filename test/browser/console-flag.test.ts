@@ -334,9 +334,9 @@ describe('the page of a flag', () => {
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.getByText('Show as table').click();
     expect(await schemeFaults(page)).toEqual([]);
-    for (const tab of ['traffic', 'experiment', 'senders', 'settings']) {
-      await page.goto(`${console.origin}${address('checkout', `&tab=${tab}`)}`);
-      await page.getByRole('tabpanel').waitFor();
+    for (const tab of ['Traffic', 'Experiment', 'Senders', 'Settings']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel', { name: tab }).waitFor();
       expect(await schemeFaults(page), tab).toEqual([]);
     }
   });

@@ -280,12 +280,12 @@ describe('the overview', () => {
   });
 
   test('the overview fits narrow and wide screens', async () => {
-    const { page } = await console.visit(featuresAddress(shop));
+    const height = 800;
+    const { page } = await console.visit(featuresAddress(shop), { viewport: { width: 320, height } });
+    await firstRow(page).waitFor();
     for (const width of [320, 390, 768, 1280, 2560]) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.reload();
-      await firstRow(page).waitFor();
-      expect(await readWidth(page)).toBe(width);
+      await page.setViewportSize({ width, height });
+      await expect.poll(() => readWidth(page)).toBe(width);
       for (const name of ['Checks', 'Used', 'Viewed', 'People', 'Refused']) {
         const { x = -1, width: wide = 0 } = (await tile(page, name).boundingBox()) ?? {};
         expect(x, `${name} at ${width} px`).toBeGreaterThanOrEqual(0);

@@ -1,3 +1,4 @@
+import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, createKey, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
@@ -204,34 +205,55 @@ test('the audit log is filtered, read page by page, and saved as CSV', async () 
 const tabs = ['api-keys', 'sign-in-clients', 'webhooks', 'limits', 'sign-in', 'general'];
 const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${tab}`), 'users'];
 
-describe.each([
-  ['on a desktop, in light and dark mode', {}, schemeFaults],
-  ['on a phone, in dark mode', { ...phone, colorScheme: 'dark' }, axeFaults],
-] as const)('the settings %s', (_, screen, findFaults) => {
-  test('the pages of the settings pass axe-core and fit the screen', async () => {
-    const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
-    const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
-    const access = await token(console.service.http, console.credentials);
-    await createKey(console.service.http, access, id, 'Backend');
-    const { page } = await console.visit('/settings/you', screen);
-    for (const path of ['/audit', ...pages.map((page) => `/settings/${page}`), `/settings/application?app=${id}`]) {
-      await page.goto(console.origin + path);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
-      expect(await findFaults(page), path).toEqual([]);
-      expect(await readWidth(page), path).toBe(page.viewportSize()!.width);
-      expect(await cutTexts(page), path).toEqual([]);
-    }
-    await page.getByRole('button', { name: 'Create key' }).click();
-    const dialog = page.getByRole('dialog');
+/** Changes the screen of a page to a touch screen, or back to a desktop. The page need not be loaded again. */
+async function changeScreen(page: Page, devTools: CDPSession, screen: typeof phone | typeof desktop): Promise<void> {
+  const { viewport, isMobile, hasTouch, deviceScaleFactor } = screen;
+  await page.setViewportSize(viewport);
+  await devTools.send('Emulation.setTouchEmulationEnabled', { enabled: hasTouch });
+  await devTools.send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor, mobile: isMobile });
+}
+
+const desktop = {
+  viewport: { width: 1280, height: 720 },
+  deviceScaleFactor: 1,
+  isMobile: false,
+  hasTouch: false,
+} as const;
+
+test('the pages of the settings pass axe-core and fit the screen of a desktop and of a phone', async () => {
+  const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
+  const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
+  const access = await token(console.service.http, console.credentials);
+  await createKey(console.service.http, access, id, 'Backend');
+  const { page, context } = await console.visit('/settings/you', { ownContext: true });
+  const devTools = await context.newCDPSession(page);
+  /** Checks what the page shows on a screen. A phone has other elements, so all rules are checked again. */
+  async function check(place: string, screen: typeof phone | typeof desktop) {
+    await changeScreen(page, devTools, screen);
+    expect(await page.evaluate('matchMedia("(pointer: coarse)").matches')).toBe(screen.hasTouch);
+    const faults = await (screen.isMobile ? axeFaults(page) : schemeFaults(page));
+    expect(faults, `${place} at ${screen.viewport.width} px`).toEqual([]);
+    expect(await readWidth(page), place).toBe(screen.viewport.width);
+    expect(await cutTexts(page), place).toEqual([]);
+  }
+  for (const path of ['/audit', ...pages.map((page) => `/settings/${page}`), `/settings/application?app=${id}`]) {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(console.origin + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    for (const screen of [desktop, phone]) await check(path, screen);
+  }
+  const dialog = page.getByRole('dialog');
+  for (const name of ['Create key', 'Delete application Looked at']) {
+    await page.getByRole('button', { name }).click();
     await dialog.waitFor();
-    expect(await findFaults(page)).toEqual([]);
+    for (const screen of [phone, desktop]) {
+      await changeScreen(page, devTools, screen);
+      expect(await schemeFaults(page)).toEqual([]);
+    }
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Delete application Looked at' }).click();
-    await dialog.waitFor();
-    expect(await findFaults(page)).toEqual([]);
-  });
+  }
 });
 
 test('an unknown page of the settings shows "Not found"', async () => {

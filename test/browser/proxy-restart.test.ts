@@ -37,7 +37,8 @@ afterAll(async () => {
   cleanUp();
 });
 
-const restarts = 3;
+/** One restart has all phases. `ROUNDS=10` repeats them. */
+const restarts = Number(process.env['ROUNDS'] ?? 1);
 
 for (const kind of proxyKinds)
   needing('chromium-headless-shell', kind).test(

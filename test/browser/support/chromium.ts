@@ -7,9 +7,13 @@ import { patienceMs } from '../../support/patience.ts';
 
 /**
  * Options of the browser. Tests in a container can run as root, for which Chromium's sandbox does not work. Pages of a
- * site in one context share a process, because separate processes took a quarter of the CPU time.
+ * site in one context share a process, because separate processes took a quarter of the CPU time. V8's helper threads
+ * took another tenth.
  */
-export const chromiumOptions = { executablePath, args: ['--no-sandbox', '--renderer-process-limit=1'] };
+export const chromiumOptions = {
+  executablePath,
+  args: ['--no-sandbox', '--renderer-process-limit=1', '--js-flags=--single-threaded'],
+};
 
 /**
  * Connects to the browser that all test files share. Closing the connection closes only its own pages. A page whose

@@ -26,8 +26,9 @@ export interface Console {
   /** Calls the management API as an Admin. */
   manage(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
   /**
-   * Opens a path of the console, signed in unless the options say otherwise. Visits without options are tabs of one
-   * browser context, whose cache of pages and scripts saves half of the CPU time. Visits with options have their own.
+   * Opens a path of the console, signed in unless the options say otherwise. Visits that choose at most the size of the
+   * screen and the colour scheme share one tab of one browser context, because a tab, its process and an empty cache
+   * took half of the CPU time. Visits with a session of their own reuse emptied contexts. Others have a new context.
    */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
   close(): Promise<void>;
@@ -53,8 +54,25 @@ export interface Visit {
   tab(path: string): Promise<Page>;
 }
 
+/** A context of the browser, and what it needs and has reported. */
+interface OpenContext {
+  readonly context: BrowserContext;
+  readonly complaints: string[];
+  readonly expected: RegExp | undefined;
+  readonly needsSignIn: boolean;
+}
+
 /** Failed responses are expected, because tests check how the page shows them. */
 const refusedRequest = /^Failed to load resource: the server responded with a status of/;
+
+/** Options of a visit that an open context can apply. */
+const sharedOptions = new Set(['viewport', 'colorScheme']);
+const guestOptions = new Set([...sharedOptions, 'signedIn', 'ownSession', 'expected']);
+const areIn = (names: ReadonlySet<string>, options: VisitOptions) =>
+  Object.keys(options).every((name) => names.has(name));
+
+/** Default size of a new tab. */
+const desktop = { width: 1280, height: 720 };
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
@@ -138,27 +156,44 @@ export async function openConsole(
       ...rest,
       ...(session !== undefined && { storageState: session }),
     });
-    const complaints: string[] = [];
-    watch(context, complaints, expected);
-    return { context, complaints, needsSignIn: wanted && session === undefined };
+    const opened: OpenContext = { context, complaints: [], expected, needsSignIn: wanted && session === undefined };
+    watch(opened);
+    return opened;
   }
 
-  let shared: Awaited<ReturnType<typeof openContext>> | undefined;
+  let shared: OpenContext | undefined;
 
-  /** Returns the context that visits without options share, with the session and an empty storage. */
+  /** Returns the context that most visits share, with the session and an empty storage. Its first tab stays open. */
   async function shareContext() {
     shared ??= await openContext({});
     const { context, complaints } = shared;
     onTestFinished(async () => {
-      const pages = context.pages();
-      await pages.find((page) => page.url().startsWith(`${origin}/`))?.evaluate('localStorage.clear()');
-      await Promise.all(pages.map((page) => page.close()));
+      const [kept, ...others] = context.pages();
+      if (kept?.url().startsWith(`${origin}/`)) await kept.evaluate('localStorage.clear(); sessionStorage.clear()');
+      await kept?.unrouteAll({ behavior: 'ignoreErrors' });
+      await Promise.all(others.map((page) => page.close()));
       expect(complaints.splice(0), 'complaints of the browser').toEqual([]);
     });
     return shared;
   }
 
-  async function openOwnContext(options: VisitOptions) {
+  const idleGuests: OpenContext[] = [];
+
+  /** Returns an empty context. A context of an earlier test keeps its process and its cache. */
+  async function openGuest({ expected, ownSession }: VisitOptions) {
+    const guest = idleGuests.pop() ?? (await openContext({ signedIn: false }));
+    const { context, complaints } = guest;
+    Object.assign(guest, { expected, needsSignIn: ownSession === true });
+    onTestFinished(async () => {
+      const isEmpty = await empty(context, origin);
+      if (isEmpty) idleGuests.push(guest);
+      else await context.close();
+      expect(complaints.splice(0), 'complaints of the browser').toEqual([]);
+    });
+    return guest;
+  }
+
+  async function openOwn(options: VisitOptions) {
     const own = await openContext(options);
     onTestFinished(async () => {
       await own.context.close();
@@ -167,11 +202,26 @@ export async function openConsole(
     return own;
   }
 
+  /** Opens a tab in a context that suits the options. */
+  async function openTab(options: VisitOptions) {
+    if (signedIn !== undefined && areIn(sharedOptions, options)) {
+      const own = await shareContext();
+      const page = own.context.pages()[0] ?? (await own.context.newPage());
+      await resetTab(page, options);
+      return { ...own, page, earlier: [] };
+    }
+    const isGuest = (options.signedIn === false || options.ownSession === true) && areIn(guestOptions, options);
+    const own = await (isGuest ? openGuest(options) : openOwn(options));
+    const earlier = own.context.pages();
+    const page = await own.context.newPage();
+    if (isGuest) await resetTab(page, options);
+    return { ...own, page, earlier };
+  }
+
   async function visit(path: string, options: VisitOptions = {}): Promise<Visit> {
-    const canShare = signedIn !== undefined && Object.keys(options).length === 0;
-    const { context, complaints, needsSignIn } = await (canShare ? shareContext() : openOwnContext(options));
-    const page = await context.newPage();
+    const { context, complaints, needsSignIn, page, earlier } = await openTab(options);
     await page.goto(origin + path);
+    await Promise.all(earlier.map((each) => each.close()));
     if (needsSignIn) {
       await signIn(page, credentials.adminEmail, credentials.adminPassword);
       if (options.ownSession !== true) signedIn = await context.storageState();
@@ -227,9 +277,38 @@ async function submitSignIn(page: Page, email: string, password: string): Promis
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-function watch(context: BrowserContext, complaints: string[], expected?: RegExp): void {
+/** Prepares a tab as if it were new. */
+async function resetTab(page: Page, { viewport, colorScheme }: VisitOptions): Promise<void> {
+  await page.setViewportSize(viewport ?? desktop);
+  await page.emulateMedia({ media: null, colorScheme: colorScheme ?? 'light', reducedMotion: 'reduce' });
+  await page.mouse.move(0, 0);
+}
+
+/**
+ * Removes the cookies, the storage and all tabs of a context but one, which keeps the process. The tab first leaves its
+ * page, whose responses could set cookies again.
+ * @returns false if the service or the browser no longer responds
+ */
+async function empty(context: BrowserContext, origin: string): Promise<boolean> {
+  const [kept, ...others] = context.pages();
+  if (kept === undefined) return false;
+  try {
+    await Promise.all(others.map((page) => page.close()));
+    await kept.unrouteAll({ behavior: 'ignoreErrors' });
+    await kept.goto(`${origin}/healthz`);
+    await kept.evaluate('localStorage.clear()');
+    await context.clearCookies();
+    await context.clearPermissions();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function watch(opened: OpenContext): void {
+  const { context, complaints } = opened;
   const complain = (text: string) => {
-    if (!refusedRequest.test(text) && !expected?.test(text)) complaints.push(text);
+    if (!refusedRequest.test(text) && !opened.expected?.test(text)) complaints.push(text);
   };
   context.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complain(message.text());
@@ -306,6 +385,21 @@ export async function openSender(
         ...(instance === undefined ? {} : { u: instance }),
       }),
   };
+}
+
+/**
+ * Follows a link to another page of the console, and waits until that page has the focus. The code of the console and
+ * axe-core stay loaded, so a link costs a third of a new document. `path` must differ from the path of the open page.
+ */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate(`(() => {
+    document.activeElement?.blur();
+    const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
+    document.body.append(link);
+    link.click();
+    link.remove();
+  })()`);
+  await page.locator('main :focus, main:focus').waitFor();
 }
 
 /** Runs a function while the table of flags shows only some columns. The choice belongs to the user, so it is reset. */

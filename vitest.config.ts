@@ -41,7 +41,7 @@ const nodeTests = readdirSync('test', { recursive: true, encoding: 'utf8' })
  * Tests of kills, restarts, upgrades, other programs, and commands that fill or load a store: proofs of the executable.
  */
 const slowSystemTests = [
-  'test/binary/{alerts,backup,bench,compact,data-directory,demo,documented-commands,durability,import-kills,later-layout}.test.ts',
+  'test/binary/{alerts,backup,bench,compact,data-directory,demo,documented-commands,import-kills,later-layout}.test.ts',
   'test/binary/{openfeature,otlp,postgres,roll-up-state,scheduled-backup,secrets,webhooks}.test.ts',
   'test/binary/{behind-a-proxy,node-start,prometheus,proxy-paths,release-before,rotation,tls,unleash-proxies}.test.ts',
   'test/browser/{console-large,console-nodes,proxy-restart}.test.ts',

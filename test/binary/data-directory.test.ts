@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { binaryPath, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freshDirectory, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { copyPrepared } from '../support/prepared.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -16,7 +15,7 @@ const parseLog = (stderr: string): Record<string, unknown>[] =>
 describe('startup', () => {
   test('startup logs that the store is new, or the number of its applications', async () => {
     const data = `${freshDirectory()}/data`;
-    const credentials = await prepare(data);
+    const credentials = await copyPrepared(data);
     const first = await startBinary({ data });
     await openShop(first.http, credentials);
     await stop(first);
@@ -37,7 +36,7 @@ describe('startup', () => {
     [
       'has lost its usage',
       async (data: string) => {
-        await prepare(data);
+        await copyPrepared(data);
         rmSync(`${data}/usage`, { recursive: true });
       },
     ],
@@ -62,7 +61,7 @@ describe('a data directory that has lost its usage', () => {
   test.each(losses)('every command refuses a data directory if %s', async (_what, lose, fault) => {
     const directory = freshDirectory();
     const data = `${directory}/data`;
-    await prepare(data);
+    await copyPrepared(data);
     writeFileSync(`${directory}/backup`, 'the previous one');
     lose(`${data}/usage`);
     const before = readdirSync(data, { recursive: true }).sort();
@@ -105,19 +104,6 @@ test('backup refuses a data directory whose journal was lost after a kill, and k
 });
 
 describe('a data directory whose preparation was interrupted by a power failure', () => {
-  test('the next startup completes a data directory, no matter when its preparation was interrupted', async () => {
-    for (let delay = 20; delay <= 200; delay += 20) {
-      const data = `${freshDirectory()}/data`;
-      const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], { stdio: 'ignore' });
-      const ended = once(init, 'exit');
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, delay))]);
-      init.kill('SIGKILL');
-      await ended;
-      await stop(await startBinary({ data }));
-      expect(readdirSync(data).sort()).toEqual(['accounts', 'journal', 'usage']);
-    }
-  });
-
   test('the next startup completes a data directory with an unfinished, empty store', async () => {
     const data = `${freshDirectory()}/data`;
     mkdirSync(`${data}/prepare.tmp/accounts`, { recursive: true });

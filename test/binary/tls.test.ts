@@ -1,11 +1,12 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
-import { binaryPath, freshDirectory, type StartedProcess, startProcess, stop } from '../support/binary.ts';
+import { binaryPath, freshDirectory, type StartedProcess, startBinary, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { frontThreads } from '../support/front-threads.ts';
+import { needing } from '../support/needing.ts';
 import { whyNotOnNode } from '../support/node-engine.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
@@ -93,108 +94,102 @@ const runtimes = [
   ['Node', [process.execPath, main]],
 ] as const;
 
-describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
-  beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
+/** The tests of a runtime share a service. Each test puts the files that it needs in the directory of the service. */
+for (const [name, [command, ...before]] of runtimes)
+  needing({ why: name === 'Node' ? whyNotOnNode : undefined }).describe(`TLS files of ${name}`, () => {
+    const { directory, files, put } = tlsDirectory();
+    let service: StartedProcess;
+    let addresses: readonly string[];
 
-  test('TLS handshakes succeed only with forward secrecy and authenticated encryption, also after SIGHUP', async () => {
-    const { files, put } = tlsDirectory();
-    const data = `${freshDirectory()}/data`;
-    const service = await startProcess(command, [...before, 'serve', '--data', data, ...freePorts, ...files]);
-    const results = async (options: ConnectionOptions) =>
-      new Set(await Promise.all([service.http, findGrpcAddress(service)].map((at) => handshake(at, options))));
-    const check = async (key: '' | 'rsa') => {
-      for (const [of, suite] of refusedSuites)
-        if (of === key) expect(await results(only(suite)), suite).toEqual(new Set(['refused']));
-      for (const [of, suite] of acceptedSuites)
-        if (of === key) expect(await results(only(suite))).toEqual(new Set([`TLSv1.2 ${suite}`]));
-      for (const old of ['TLSv1', 'TLSv1.1'] as const)
-        expect(await results(version(old))).toEqual(new Set(['refused']));
-      for (const result of await results(version('TLSv1.3'))) expect(result).toMatch(/^TLSv1\.3 TLS_/);
-    };
-    await check('');
-    put('rsa-cert', 'rsa-key');
-    service.kill('SIGHUP');
-    await logLine(service, 'reloaded the TLS files');
-    await check('rsa');
-    await stop(service);
-  });
-});
-
-describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
-  beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
-
-  const threads = name === 'Node' ? [] : frontThreads(2);
-  const serve = (...args: string[]) =>
-    startProcess(command, [
-      ...before,
-      'serve',
-      '--data',
-      `${freshDirectory()}/data`,
-      ...freePorts,
-      ...threads,
-      ...args,
-    ]);
-
-  test('SIGHUP makes the service use the new certificate for new connections, over HTTP and gRPC', async () => {
-    const { files, put } = tlsDirectory();
-    const service = await serve(...files);
-    const addresses = [service.http, service.metrics, findGrpcAddress(service)];
-    const port = Number(service.http.split(':')[1]);
-    expect(await Promise.all(addresses.map(nameAt))).toEqual(addresses.map(() => 'localhost'));
-    const slow = await RawClient.openTls(port);
-    slow.write('POST /connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
-
-    put('other-cert', 'other-key');
-    service.kill('SIGHUP');
-    for (const address of addresses) while ((await nameAt(address)) !== 'Other');
-    slow.write('}');
-    expect((await slow.read()).status).toBe(400);
-    await logLine(service, 'reloaded the TLS files');
-    for (let connection = 0; connection < 20; connection += 1) expect(await nameAt(service.metrics)).toBe('Other');
-    expect(await stop(service)).toEqual({ code: 0, signal: null });
-  });
-
-  test('the service refuses no connection while SIGHUP reloads the certificate', async () => {
-    const { files } = tlsDirectory();
-    const service = await serve(...files);
-    const results = new Set<string>();
-    let going = true;
-    const clients = Array.from({ length: 8 }, async () => {
-      while (going) results.add(await nameAt(service.metrics));
+    beforeAll(async () => {
+      const data = `${freshDirectory()}/data`;
+      const threads = name === 'Node' ? [] : frontThreads(2);
+      service = await startProcess(command, [...before, 'serve', '--data', data, ...freePorts, ...threads, ...files]);
+      addresses = [service.http, service.metrics, findGrpcAddress(service)];
     });
-    for (let round = 1; round <= 5; round += 1) {
+
+    afterAll(async () => {
+      expect(await stop(service)).toEqual({ code: 0, signal: null });
+    });
+
+    /** Sends SIGHUP, and waits until the service has reloaded its files. */
+    async function reload(): Promise<void> {
+      const count = () => service.stderr().split('reloaded the TLS files').length;
+      const known = count();
       service.kill('SIGHUP');
-      while (service.stderr().split('reloaded the TLS files').length <= round)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      while (count() === known) await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    going = false;
-    await Promise.all(clients);
-    // The server may close a connection during its handshake, as it may close any connection without a request.
-    for (const closed of ['closed', 'ECONNRESET']) results.delete(closed);
-    expect([...results]).toEqual(['localhost']);
-    await stop(service);
+
+    async function useNormalFiles(): Promise<void> {
+      put('cert', 'key');
+      await reload();
+      for (const address of addresses) while ((await nameAt(address)) !== 'localhost');
+    }
+
+    test('TLS handshakes succeed only with forward secrecy and authenticated encryption, also after SIGHUP', async () => {
+      const results = async (options: ConnectionOptions) =>
+        new Set(await Promise.all([service.http, findGrpcAddress(service)].map((at) => handshake(at, options))));
+      const check = async (key: '' | 'rsa') => {
+        for (const [of, suite] of refusedSuites)
+          if (of === key) expect(await results(only(suite)), suite).toEqual(new Set(['refused']));
+        for (const [of, suite] of acceptedSuites)
+          if (of === key) expect(await results(only(suite))).toEqual(new Set([`TLSv1.2 ${suite}`]));
+        for (const old of ['TLSv1', 'TLSv1.1'] as const)
+          expect(await results(version(old))).toEqual(new Set(['refused']));
+        for (const result of await results(version('TLSv1.3'))) expect(result).toMatch(/^TLSv1\.3 TLS_/);
+      };
+      await check('');
+      put('rsa-cert', 'rsa-key');
+      await reload();
+      await check('rsa');
+    });
+
+    test('SIGHUP makes the service use the new certificate for new connections, over HTTP and gRPC', async () => {
+      await useNormalFiles();
+      const slow = await RawClient.openTls(Number(service.http.split(':')[1]));
+      slow.write('POST /connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
+
+      put('other-cert', 'other-key');
+      await reload();
+      for (const address of addresses) while ((await nameAt(address)) !== 'Other');
+      slow.write('}');
+      expect((await slow.read()).status).toBe(400);
+      for (let connection = 0; connection < 20; connection += 1) expect(await nameAt(service.metrics)).toBe('Other');
+    });
+
+    test('the service refuses no connection while SIGHUP reloads the certificate', async () => {
+      await useNormalFiles();
+      const results = new Set<string>();
+      let going = true;
+      const clients = Array.from({ length: 4 }, async () => {
+        while (going) results.add(await nameAt(service.metrics));
+      });
+      for (let round = 1; round <= 5; round += 1) await reload();
+      going = false;
+      await Promise.all(clients);
+      // The server may close a connection during its handshake, as it may close any connection without a request.
+      for (const closed of ['closed', 'ECONNRESET']) results.delete(closed);
+      expect([...results]).toEqual(['localhost']);
+    });
+
+    test('SIGHUP keeps the certificate if the new certificate cannot be used, and logs the reason', async () => {
+      await useNormalFiles();
+      put('other-cert', 'key');
+      service.kill('SIGHUP');
+      expect(await logLine(service, 'cannot be used; keeping the current ones')).toContain(
+        `Cannot use the key ${directory}/key.pem: it does not match the certificate ${directory}/cert.pem`,
+      );
+      expect(await nameAt(service.http)).toBe('localhost');
+      expect(await nameAt(findGrpcAddress(service))).toBe('localhost');
+    });
   });
 
-  test('SIGHUP keeps the certificate if the new certificate cannot be used, and logs the reason', async () => {
-    const { files, put, directory } = tlsDirectory();
-    const service = await serve(...files);
-    put('other-cert', 'key');
-    service.kill('SIGHUP');
-    expect(await logLine(service, 'cannot be used; keeping the current ones')).toContain(
-      `Cannot use the key ${directory}/key.pem: it does not match the certificate ${directory}/cert.pem`,
-    );
-    expect(await nameAt(service.http)).toBe('localhost');
-    expect(await nameAt(findGrpcAddress(service))).toBe('localhost');
-    await stop(service);
-  });
-
-  test('SIGHUP without TLS logs that there are no files to reload', async () => {
-    const service = await serve();
-    service.kill('SIGHUP');
-    await logLine(service, 'reloaded the configuration');
-    expect((await fetch(`http://${service.http}/healthz`)).status).toBe(200);
-    expect(await stop(service)).toEqual({ code: 0, signal: null });
-  });
+test('SIGHUP without TLS logs that there are no files to reload', async () => {
+  const service = await startBinary({ args: frontThreads(2) });
+  service.kill('SIGHUP');
+  await logLine(service, 'reloaded the configuration');
+  expect((await fetch(`http://${service.http}/healthz`)).status).toBe(200);
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
 describe('serve with TLS files and addresses', () => {

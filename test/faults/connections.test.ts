@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import { binaryPath, freshDirectory, type StartedProcess, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -80,39 +80,54 @@ const halfHandshake = Buffer.from('1603010200010001fc0303', 'hex');
 
 const halfHead = Buffer.from('POST /api/frontend/telemetry HTTP/1.1\r\nHost: x\r\nX-A: ');
 
-test.each([
-  ['half a head', 'http', [], halfHead],
+const floods: readonly (readonly [what: string, listener: 'http' | 'grpc', part: Buffer])[] = [
+  ['half a head', 'http', halfHead],
   [
     'half a body',
     'http',
-    [],
     Buffer.from('POST /api/frontend/telemetry HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'),
   ],
-  ['a request, and then nothing', 'http', [], Buffer.from(health)],
-  ['nothing', 'http', [], Buffer.alloc(0)],
-  ['half a handshake of TLS', 'http', tls, halfHandshake],
-  ['half a head to one port', 'grpc', [], halfHead],
-  ['a request to one port, and then nothing', 'grpc', [], Buffer.from(health)],
-  ['half a preface of HTTP/2', 'grpc', [], Buffer.from('PR')],
-])(
-  'an address that sends %s on more connections than there are files does not lock out other addresses',
-  async (_, name, args, part) => {
-    const service = await serve(files, ...args);
-    const flood = openFlood(readPort(service, name), part);
-    for (let round = 0; round < 2; round += 1) {
-      flood.fill(flooded);
-      await flood.atMost(perAddress);
-      const other = await RawClient.open(readPort(service, 'ops'), '127.0.0.2');
-      expect(await isServed(other)).toBe(true);
-      other.close();
-    }
-    expect(service.stderr()).toContain('closed surplus connections');
-    await stop(service);
-  },
-);
+  ['a request, and then nothing', 'http', Buffer.from(health)],
+  ['nothing', 'http', Buffer.alloc(0)],
+  ['half a head to one port', 'grpc', halfHead],
+  ['a request to one port, and then nothing', 'grpc', Buffer.from(health)],
+  ['half a preface of HTTP/2', 'grpc', Buffer.from('PR')],
+];
+
+async function floodTwice(service: StartedProcess, listener: 'http' | 'grpc', part: Buffer): Promise<void> {
+  const flood = openFlood(readPort(service, listener), part);
+  for (let round = 0; round < 2; round += 1) {
+    flood.fill(flooded);
+    await flood.atMost(perAddress);
+    const other = await RawClient.open(readPort(service, 'ops'), '127.0.0.2');
+    expect(await isServed(other)).toBe(true);
+    other.close();
+  }
+  expect(service.stderr()).toContain('closed surplus connections');
+}
+
+/** The service of the tests without TLS. */
+let service: StartedProcess;
+
+beforeAll(async () => {
+  service = await serve(files);
+});
+
+afterAll(async () => {
+  await stop(service);
+});
+
+const title = 'an address that sends %s on more connections than there are files does not lock out other addresses';
+
+test.each(floods)(title, (_, listener, part) => floodTwice(service, listener, part));
+
+test.each([['half a handshake of TLS', halfHandshake]])(title, async (_, part) => {
+  const secured = await serve(files, ...tls);
+  await floodTwice(secured, 'http', part);
+  await stop(secured);
+});
 
 test('a flood of half-sent requests does not close an active connection of the same address', async () => {
-  const service = await serve(files);
   const used = await RawClient.open(readPort(service, 'http'));
   enders.push(() => used.close());
   expect(await isServed(used)).toBe(true);
@@ -126,7 +141,6 @@ test('a flood of half-sent requests does not close an active connection of the s
     while (!isOver) expect(await isServed(used)).toBe(true);
     await closed;
   }
-  await stop(service);
 });
 
 test('--max-connections-per-address limits an address across all threads, but not a trusted proxy', async () => {

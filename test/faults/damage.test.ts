@@ -1,5 +1,9 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { checkDirectory, type Finding } from '../../src/storage/backup/check-directory.ts';
+import { Pace } from '../../src/storage/backup/pace.ts';
+import { checkStores } from '../../src/storage/lmdb/layout.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
@@ -52,11 +56,32 @@ const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] =
   ['noise', 0, Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 131 + 7) % 256))],
 ];
 
-describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page', (kind: PageKind) => {
-  test.each(damages)('startup and verify report the file of a page damaged by %s', async (_what, at, bytes) => {
-    const { data, file } = copy();
-    const page = pagesIn(file).get(kind)?.at(-1) as number;
-    damagePage(file, page, at, bytes);
+const kinds: readonly PageKind[] = ['branch', 'leaf', 'overflow', 'free list'];
+
+/** Damages the last page of a kind in a copy of the used directory. */
+function damageKind(kind: PageKind, at: number, bytes: Buffer) {
+  const { data, file } = copy();
+  const page = pagesIn(file).get(kind)?.at(-1) as number;
+  damagePage(file, page, at, bytes);
+  return { data, file, page };
+}
+
+describe.each(kinds)('a %s page', (kind) => {
+  test.each(damages)('the checks of startup and verify find a page damaged by %s', async (_what, at, bytes) => {
+    const { data, file, page } = damageKind(kind, at, bytes);
+    expect(() => checkStores(data, { monotonic: () => 0 })).toThrow(`Cannot open ${file}: it is damaged: page ${page}`);
+    const findings: Finding[] = [];
+    const pace = new Pace({ clock: systemClock, over: new AbortController().signal });
+    expect(await checkDirectory(data, pace, (finding) => findings.push(finding))).toBe(false);
+    expect(findings).toMatchObject([
+      { file: expect.stringContaining('accounts/data.mdb'), isSound: true },
+      { file, isSound: false, words: expect.stringContaining(`it is damaged: page ${page}`) },
+    ]);
+  });
+
+  test('startup and verify report the file of a damaged page, and recommend a backup', async () => {
+    const [, offset, noise] = damages[kinds.indexOf(kind)]!;
+    const { data, file, page } = damageKind(kind, offset, noise);
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });
     expect(started.stderr).toContain(`Cannot open ${file}: it is damaged: page ${page}`);
@@ -131,8 +156,8 @@ describe('damage that startup has not detected', () => {
 
   test.each([[['leaf', 'branch']], [['free list']]] as const)(
     'damage to a page (%s) ends the process with code 1, and only packets that can be stored are accepted',
-    async (kinds) => {
-      const service = await serveDamaged((pages) => kinds.flatMap((kind) => pages.get(kind) ?? []));
+    async (damaged) => {
+      const service = await serveDamaged((pages) => damaged.flatMap((kind) => pages.get(kind) ?? []));
       let status: number | undefined = 202;
       // The store reads the free list when the available pages are used up.
       for (let sent = 0; status === 202 && sent < 200; sent += 1) {

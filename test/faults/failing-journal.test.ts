@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freshDirectory, startBinary, stop } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { type DiskFault, startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
+import { copyPrepared } from '../support/prepared.ts';
 import { openShop } from '../support/shop.ts';
 import { prepareOnSmallDisk } from '../support/small-disk.ts';
 
-const senders = Array.from({ length: 16 }, (_, at) => at);
+const senders = Array.from({ length: 8 }, (_, at) => at);
 
 /** Starts a server under load. Its disk fails after some packets of each sender were accepted. */
 async function failUnderLoad(fault: DiskFault) {
@@ -93,7 +94,7 @@ withFaults.test(
 
 test('a server without a free file descriptor responds with 503 until a file can be opened, and loses nothing', async () => {
   const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data);
+  const credentials = await copyPrepared(data);
   const service = await startBinary({ data });
   const shop = await openShop(service.http, credentials);
   const load = new ExactLoad();

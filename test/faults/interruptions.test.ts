@@ -13,23 +13,31 @@ import {
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { binaryPath, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { binaryPath, freshDirectory, startBinary, stop } from '../support/binary.ts';
 import { enlarge } from '../support/large-store.ts';
+import { copyPrepared } from '../support/prepared.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
 /** Size of the stores. At this size, commands run long enough for a signal to arrive, even on the fastest disk. */
 const storeBytes = 100e6;
 
+/** Size of a store whose backup exceeds the buffer of a pipe. The command blocks until the pipe is read. */
+const pipedBytes = 5e6;
+
 let data: string;
 let file: string;
+let piped: string;
 
 beforeAll(async () => {
   data = join(freshDirectory(), 'data');
-  await prepare(data);
+  await copyPrepared(data);
   await enlarge(data, storeBytes);
   file = join(freshDirectory(), 'good.backup');
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
+  piped = join(freshDirectory(), 'data');
+  await copyPrepared(piped);
+  await enlarge(piped, pipedBytes);
 });
 
 /** Starts a command and collects its output. The command has the lowest priority, so that signals arrive in time. */
@@ -120,7 +128,7 @@ test('a backup of a running server ends on Ctrl-C, and leaves no open read trans
 
 test('a backup that waits for a server ends on Ctrl-C, and removes its request', async () => {
   const own = join(freshDirectory(), 'data');
-  const credentials = await prepare(own);
+  const credentials = await copyPrepared(own);
   const service = await serve({ data: own });
   const { key } = await openShop(service.http, credentials);
   expect(await sendCheck(service.http, key, 'checkout')).toBe(202);
@@ -135,13 +143,13 @@ test('a backup that waits for a server ends on Ctrl-C, and removes its request',
 });
 
 test('a backup to a pipe that nobody reads ends on Ctrl-C', async () => {
-  const backup = begin(['backup', '--data', data, '--to', '-']);
+  const backup = begin(['backup', '--data', piped, '--to', '-']);
   await once(backup.stdout!, 'readable');
   expect(await interrupt(backup)).toEqual(unchanged);
 });
 
 test('a backup to a pipe reports that the reader has exited', async () => {
-  const backup = begin(['backup', '--data', data, '--to', '-']);
+  const backup = begin(['backup', '--data', piped, '--to', '-']);
   await once(backup.stdout!, 'readable');
   backup.stdout!.destroy();
   const [code] = await once(backup, 'close');
@@ -150,8 +158,8 @@ test('a backup to a pipe reports that the reader has exited', async () => {
 });
 
 test('a server stops during its backup, and the backup is complete', async () => {
-  const service = await serve({ data });
-  const backup = begin(['backup', '--data', data, '--to', '-']);
+  const service = await serve({ data: piped });
+  const backup = begin(['backup', '--data', piped, '--to', '-']);
   await once(backup.stdout!, 'readable');
   expect(await stop(service)).toEqual({ code: 0, signal: null });
   const copy = join(freshDirectory(), 'backup');
@@ -182,7 +190,7 @@ test('a restore from a pipe without data ends on Ctrl-C', async () => {
   mkdirSync(target);
   const restore = begin(['restore', '--from', '-', '--data', target]);
   // The first pages describe the backup. The restore creates the stores after reading them.
-  restore.stdin!.write(readFileSync(file).subarray(0, 100_000));
+  createReadStream(file, { end: 99_999 }).pipe(restore.stdin!, { end: false });
   await appears(target, /./);
   expect(await interrupt(restore)).toEqual(unchanged);
   expect(readdirSync(target)).toEqual([]);

@@ -1,7 +1,12 @@
-import { chownSync, cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chownSync, cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { checkDirectory, type Finding } from '../../src/storage/backup/check-directory.ts';
+import { Pace } from '../../src/storage/backup/pace.ts';
 import { type Credentials, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { needing } from '../support/needing.ts';
 import { compilePreload } from '../support/preload.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -22,66 +27,127 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
+/** Returns the names below a directory, without the locks of LMDB. */
+function namesIn(directory: string): string[] {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => !name.endsWith('lock.mdb')).sort();
+}
+
+/** Returns a digest of the files in a directory, without the numbers in their names. */
+function digest(directory: string): string {
+  const hash = createHash('sha256');
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name);
+    hash.update(`\n${name.replaceAll(/\d+/g, '')}\n`);
+    if (!statSync(path).isDirectory()) hash.update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+/** The directories that killed commands left behind. Directories with the same content are listed once. */
+interface Killed {
+  readonly kills: number;
+  readonly left: readonly string[];
+}
+
 /**
- * Repeats a command until it completes. Each run is killed one step later than the previous run.
- * @returns the number of kills
+ * Repeats a command until it completes. Each run is killed some steps later than the previous run.
+ * @param prepareRun prepares a run; returns the arguments and the directory that the command changes
+ * @param describeState returns the same text for directories that need only one check
  */
-async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
-  for (let step = 1; ; step += 1) {
-    const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });
-    if (signal === null) return step - 1;
+async function killAtEachStep(
+  prepareRun: () => { args: string[]; changed: string },
+  steps = 1,
+  describeState = digest,
+): Promise<Killed> {
+  const left = new Map<string, string>();
+  let kills = 0;
+  for (let step = 1; ; step += steps) {
+    const { args, changed } = prepareRun();
+    const { signal, stderr } = await runBinary(args, { LD_PRELOAD: library, KILL_AT: String(step) });
+    if (signal === null) return { kills, left: [...left.values()] };
     expect(signal, stderr).toBe('SIGKILL');
-    await then();
+    kills += 1;
+    const state = existsSync(changed) ? describeState(changed) : '';
+    if (!left.has(state)) left.set(state, changed);
   }
 }
 
+/** Checks a directory as `flagmeter verify` does. */
+async function expectSound(data: string): Promise<void> {
+  const pace = new Pace({ clock: systemClock, over: new AbortController().signal });
+  const findings: Finding[] = [];
+  expect(await checkDirectory(data, pace, (finding) => findings.push(finding)), JSON.stringify(findings)).toBe(true);
+}
+
+function copy(from: string): string {
+  const to = join(freshDirectory(), 'data');
+  if (existsSync(from)) cpSync(from, to, { recursive: true });
+  return to;
+}
+
+test('the next startup completes a data directory, no matter when its preparation was killed', async () => {
+  const prepareRun = () => {
+    const changed = join(freshDirectory(), 'data');
+    return { args: ['init', '--data', changed, '--admin-email', 'a@example.com'], changed };
+  };
+  // A preparation has almost seventy steps, and creates random ids and keys.
+  const { kills, left } = await killAtEachStep(prepareRun, 6, (directory) => namesIn(directory).join());
+  console.log(`init: ${kills} kills left ${left.length} different directories`);
+  expect(kills).toBeGreaterThan(3);
+  for (const data of left) {
+    await stop(await startBinary({ data, args: frontThreads(0) }));
+    expect(readdirSync(data).sort()).toEqual(['accounts', 'journal', 'usage']);
+  }
+});
+
 describe('a restore killed at any step', () => {
+  let killed: Killed;
+
+  beforeAll(async () => {
+    killed = await killAtEachStep(() => {
+      const changed = join(freshDirectory(), 'data');
+      return { args: ['restore', '--from', file, '--data', changed], changed };
+    });
+    console.log(`restore: ${killed.kills} kills left ${killed.left.length} different directories`);
+  });
+
   test('a restore completes the data, or finds it complete, after an earlier restore was killed at any step', async () => {
-    let target = '';
-    const restore = () => ['restore', '--from', file, '--data', target];
-    const kills = await killAtEachStep(
-      () => {
-        target = join(freshDirectory(), 'data');
-        return restore();
-      },
-      async () => {
-        const again = await runBinary(restore());
-        if (again.code !== 0) expect(again.stderr).toContain('it has data');
-        expect(await runBinary(['verify', '--data', target])).toMatchObject({ code: 0 });
-        expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
-      },
-    );
-    expect(kills).toBeGreaterThan(10);
+    expect(killed.kills).toBeGreaterThan(10);
+    for (const left of killed.left) {
+      const target = copy(left);
+      const again = await runBinary(['restore', '--from', file, '--data', target]);
+      if (again.code !== 0) expect(again.stderr).toContain('it has data');
+      await expectSound(target);
+      expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
+    }
   });
 
   test('a server starts with the data or with an empty store after a restore was killed at any step', async () => {
-    let target = '';
-    await killAtEachStep(
-      () => {
-        target = join(freshDirectory(), 'data');
-        return ['restore', '--from', file, '--data', target];
-      },
-      async () => {
-        const isComplete = ['accounts', 'prepared.tmp'].some((name) => existsSync(join(target, name)));
-        const service = await startBinary({ data: target, args: isComplete ? ['--existing'] : [] });
-        if (isComplete) await token(service.http, credentials);
-        expect((await stop(service)).code).toBe(0);
-        expect(readdirSync(target).sort()).toEqual(['accounts', 'journal', 'usage']);
-      },
-    );
+    for (const left of killed.left) {
+      const target = copy(left);
+      const isComplete = ['accounts', 'prepared.tmp'].some((name) => existsSync(join(target, name)));
+      const service = await startBinary({
+        data: target,
+        args: [...frontThreads(0), ...(isComplete ? ['--existing'] : [])],
+      });
+      if (isComplete) await token(service.http, credentials);
+      expect((await stop(service)).code).toBe(0);
+      expect(readdirSync(target).sort()).toEqual(['accounts', 'journal', 'usage']);
+    }
   });
 });
 
 describe('a command killed at any step on the directory of a killed server', () => {
   const checks = 3;
-  let left: string;
+  let unfolded: string;
   let shop: Shop;
 
   /** Creates a data directory whose last accepted packets are only in the journal. */
   beforeAll(async () => {
-    left = join(freshDirectory(), 'data');
-    const owner = await prepare(left);
-    const service = await startBinary({ data: left });
+    unfolded = join(freshDirectory(), 'data');
+    const owner = await prepare(unfolded);
+    const service = await startBinary({ data: unfolded });
     shop = await openShop(service.http, owner);
     for (let each = 0; each < checks; each += 1) expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
     await stop(service, 'SIGKILL');
@@ -91,38 +157,35 @@ describe('a command killed at any step on the directory of a killed server', () 
     ['backup', (target: string) => ['--to', join(target, '../kept.backup')]],
     ['compact', () => []],
   ] as const)('a server counts each packet once after %s was killed at any step', async (command, more) => {
-    let target = '';
-    const kills = await killAtEachStep(
-      () => {
-        target = join(freshDirectory(), 'data');
-        cpSync(left, target, { recursive: true });
-        return [command, '--data', target, ...more(target)];
-      },
-      async () => {
-        const service = await startBinary({ data: target });
-        expect(await readChecks(service.http, shop)).toEqual(new Map([['checkout', checks]]));
-        expect((await stop(service)).code).toBe(0);
-        expect(await runBinary(['verify', '--data', target])).toMatchObject({ code: 0 });
-      },
-    );
+    const { kills, left } = await killAtEachStep(() => {
+      const changed = copy(unfolded);
+      return { args: [command, '--data', changed, ...more(changed)], changed };
+    });
+    console.log(`${command}: ${kills} kills left ${left.length} different directories`);
+    for (const target of left) {
+      const service = await startBinary({ data: target, args: frontThreads(0) });
+      expect(await readChecks(service.http, shop)).toEqual(new Map([['checkout', checks]]));
+      expect((await stop(service)).code).toBe(0);
+      await expectSound(target);
+    }
     expect(kills).toBeGreaterThan(3);
   });
 });
 
 describe('a backup', () => {
   test('backup removes the leftovers of a backup that was killed at any step', async () => {
-    const folder = freshDirectory();
-    const args = ['backup', '--data', data, '--to', join(folder, 'kept.backup')];
-    let left = 0;
-    await killAtEachStep(
-      () => args,
-      async () => {
-        left = Math.max(left, readdirSync(folder).filter((name) => name.endsWith('.tmp')).length);
-        expect(await runBinary(args)).toMatchObject({ code: 0 });
-        expect(readdirSync(folder)).toEqual(['kept.backup']);
-      },
-    );
-    expect(left).toBe(1);
+    const backup = (folder: string) => ['backup', '--data', data, '--to', join(folder, 'kept.backup')];
+    const { kills, left } = await killAtEachStep(() => {
+      const changed = freshDirectory();
+      return { args: backup(changed), changed };
+    });
+    console.log(`backup: ${kills} kills left ${left.length} different directories`);
+    const leftovers = left.map((folder) => readdirSync(folder).filter((name) => name.endsWith('.tmp')).length);
+    for (const folder of left) {
+      expect(await runBinary(backup(folder))).toMatchObject({ code: 0 });
+      expect(readdirSync(folder)).toEqual(['kept.backup']);
+    }
+    expect(Math.max(...leftovers)).toBe(1);
   });
 
   test('backup keeps the files of running processes and other users, and files with other names', async () => {

@@ -13,9 +13,9 @@ import { openShop, type Shop } from '../support/shop.ts';
 const { test } = needing('g++');
 
 /** The environment variables `ROUNDS=500 SEED=7` set the number of rounds and their first seed. */
-const rounds = Number(process.env['ROUNDS'] ?? 24);
+const rounds = Number(process.env['ROUNDS'] ?? 12);
 const firstSeed = Number(process.env['SEED'] ?? 1);
-const roundsOfDirectory = 12;
+const roundsOfDirectory = 6;
 
 /**
  * Phases in which the process is killed, and the system calls of each phase. `at` is the highest call number to choose.
@@ -99,9 +99,9 @@ function draw(seed: number) {
     point: { ...point, at: 1 + below(point.at) },
     /** True to remove spare segments. The server then starts with a short segment, and soon needs the next one. */
     removesSpares: random() < 0.8 || phase === 'recycling',
-    reports: random() < 0.5 || phase === 'recycling',
-    /** Time after which the server is killed even if it has not reached the system call, ms. */
-    within: (phase === 'recycling' ? 2000 : 300) + below(900), // The segment must become full first.
+    reports: random() < 0.5 || phase === 'fold' || phase === 'recycling', // A report folds the journal.
+    /** Number of responses after which the server is killed even if it has not reached the system call. */
+    responses: (phase === 'recycling' ? 300 : 100) + below(100), // The segment must become full first.
   };
 }
 
@@ -117,10 +117,21 @@ async function verify(service: Binary, { shop, load }: Scene, seed: number): Pro
  * Sends packets and requests reports until the process has ended.
  * @returns true if the process was killed at the chosen system call
  */
-async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number) {
+async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number, arm: () => void) {
   let isOver = false;
+  let isLate = false;
+  let responses = 0;
+  const goOn = (status: number | undefined) => {
+    responses += 1;
+    if (responses === round.responses) {
+      isLate = true;
+      if (round.phase === 'stop') arm();
+      service.kill(round.phase === 'stop' ? 'SIGTERM' : 'SIGKILL');
+    }
+    return status === 202;
+  };
   const senders = Array.from({ length: 6 }, (_, at) =>
-    load.send(service, shop, `${seed}-${at}`, at < 3 ? undefined : `user-${seed}`),
+    load.send(service, shop, `${seed}-${at}`, at < 3 ? undefined : `user-${seed}`, goOn),
   );
   const reporting = async () => {
     while (round.reports && !isOver) {
@@ -129,13 +140,10 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
     }
   };
   const asked = reporting();
-  const late = Symbol();
-  const first = await Promise.race([service.exit, pause(round.within, late)]);
-  if (first === late) service.kill(round.phase === 'stop' ? 'SIGTERM' : 'SIGKILL');
   const { signal } = await service.exit;
   isOver = true;
   await Promise.all([...senders, asked]);
-  return round.phase === 'stop' ? signal === 'SIGKILL' : first !== late;
+  return round.phase === 'stop' ? signal === 'SIGKILL' : !isLate;
 }
 
 /**
@@ -144,7 +152,7 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
  */
 async function playRound(scene: Scene, seed: number, patience: number): Promise<boolean> {
   const drawn = draw(seed);
-  const round = { ...drawn, within: drawn.within * patience };
+  const round = { ...drawn, responses: drawn.responses * patience };
   const { data, args } = scene;
   const { env, arm } = killedAt(data, round.point);
   if (round.phase === 'replay') {
@@ -152,7 +160,7 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
     const service = await startBinary({ data, args, env }).catch(() => undefined);
     if (service === undefined) return true;
     await verify(service, scene, seed);
-    await loadUntilGone(service, scene, round, seed);
+    await loadUntilGone(service, scene, round, seed, arm);
     return false;
   }
   const service = await startBinary({ data, args, env });
@@ -162,18 +170,18 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
     for (const name of readdirSync(journal)) if (name.startsWith('spare-')) rmSync(join(journal, name));
   }
   if (round.phase !== 'stop') arm();
-  else setTimeout(arm, round.within - 50);
-  return loadUntilGone(service, scene, round, seed);
+  return loadUntilGone(service, scene, round, seed, arm);
 }
 
 const phaseNames = Object.keys(phases);
 
 /**
- * Returns the factor that extends the time limit of a round. On a busy machine, extra rounds follow the first `rounds`,
- * until the process was killed in every phase.
+ * Returns the factor that extends the load of a round. Extra rounds follow the first `rounds`, until the process was
+ * killed in every phase. They play only the phases without a kill.
  */
-const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
+const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / 3);
 const mostPatience = 64;
+const mostExtraRounds = 20;
 
 test(
   `a server that was killed ${rounds} times, in every phase, counts accepted packets once`,
@@ -181,25 +189,28 @@ test(
     const hits: Record<string, number> = {};
     let scene: Scene | undefined;
     let accepted = 0;
-    const isLast = (index: number) =>
-      index + 1 >= rounds && (phaseNames.every((phase) => phase in hits) || computePatience(index + 1) > mostPatience);
-    let index = 0;
-    for (let isOver = false; !isOver; index += 1) {
-      const seed = firstSeed * 1_000_000 + index;
-      if (index % roundsOfDirectory === 0) scene = await openScene(index / roundsOfDirectory);
+    const isLast = () =>
+      played >= rounds && (phaseNames.every((phase) => phase in hits) || computePatience(played) > mostPatience);
+    let played = 0;
+    let seed = firstSeed * 1_000_000;
+    for (let isOver = false; !isOver; ) {
+      while (played >= rounds && draw(seed).phase in hits) seed += 1;
+      if (played % roundsOfDirectory === 0) scene = await openScene(played / roundsOfDirectory);
       const { phase } = draw(seed);
-      const isHit = await playRound(scene!, seed, computePatience(index));
+      const isHit = await playRound(scene!, seed, computePatience(played));
       if (isHit) hits[phase] = (hits[phase] ?? 0) + 1;
-      isOver = isLast(index);
-      if (!isOver && (index + 1) % roundsOfDirectory > 0) continue;
+      seed += 1;
+      played += 1;
+      isOver = isLast();
+      if (!isOver && played % roundsOfDirectory > 0) continue;
       const service = await startBinary({ data: scene!.data });
       await verify(service, scene!, seed);
       accepted += scene!.load.accepted;
       service.kill('SIGTERM');
       expect(await service.exit).toEqual({ code: 0, signal: null });
     }
-    console.log(`${index} rounds, ${accepted} accepted packets; killed in ${JSON.stringify(hits)}`);
+    console.log(`${played} rounds, ${accepted} accepted packets; killed in ${JSON.stringify(hits)}`);
     expect(Object.keys(hits).sort()).toEqual(phaseNames.toSorted());
   },
-  rounds * 60_000,
+  (rounds + mostExtraRounds) * 60_000,
 );

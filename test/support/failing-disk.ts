@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Binary, type Credentials, freshDirectory, prepare, startBinary } from './binary.ts';
+import { type Binary, type Credentials, freshDirectory, startBinary } from './binary.ts';
 import { compilePreload } from './preload.ts';
+import { copyPrepared } from './prepared.ts';
 
 /** A fault of a disk, named after the operation that fails: see failing-disk.c. */
 export type DiskFault =
@@ -44,6 +45,6 @@ export interface OnFailingDisk extends Binary {
 export async function startOnFailingDisk(fault: DiskFault): Promise<OnFailingDisk> {
   const data = join(freshDirectory(), 'data');
   const { env, ...disk } = failingDisk(fault);
-  const credentials = await prepare(data);
+  const credentials = await copyPrepared(data);
   return { ...(await startBinary({ data, env })), credentials, ...disk };
 }

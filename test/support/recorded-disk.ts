@@ -10,15 +10,12 @@ export interface KillPoint {
   readonly at: number;
 }
 
-let library: string | undefined;
-
 /** Returns the environment of a process that is killed at a file operation after `arm` was called. */
 export function killedAt(data: string, { on, path, at }: KillPoint) {
-  library ??= compilePreload('record-disk');
   const armed = join(freshDirectory(), 'armed');
   return {
     env: {
-      LD_PRELOAD: library,
+      LD_PRELOAD: compilePreload('record-disk'),
       RECORD_IN: `${data}/`,
       KILL_ON: on,
       KILL_PATH: path,
@@ -31,10 +28,9 @@ export function killedAt(data: string, { on, path, at }: KillPoint) {
 
 /** Returns the environment of a process whose writes are recorded, and functions to read the record. */
 export function recorded(data: string) {
-  library ??= compilePreload('record-disk');
   const file = join(freshDirectory(), 'record');
   return {
-    env: { LD_PRELOAD: library, RECORD_IN: `${data}/`, RECORD_TO: file },
+    env: { LD_PRELOAD: compilePreload('record-disk'), RECORD_IN: `${data}/`, RECORD_TO: file },
     file,
     /** Returns the number of bytes recorded so far. */
     length: () => (existsSync(file) ? statSync(file).size : 0),

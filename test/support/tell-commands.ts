@@ -15,11 +15,6 @@ export async function tellCommands(service: Binary, credentials: Credentials, se
 async function askServer({ http }: Binary, { clientId, clientSecret }: Credentials, secret: string): Promise<string> {
   const source = freshDirectory();
   writeFileSync(join(source, 'shop.ts'), `const password = '${secret}'; isOn('checkout');`);
-  const environments = [
-    { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret },
-    { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: secret },
-    { FLAGMETER_TOKEN: secret },
-  ];
   const commands = [
     ['apps', 'list'],
     ['keys', 'list', '--app', 'shop', '--json'],
@@ -28,11 +23,20 @@ async function askServer({ http }: Binary, { clientId, clientSecret }: Credentia
     ['features', 'scan', source, '--app', 'shop', '--sarif'],
     ['features', 'scan', source, '--app', 'shop', '--json'],
   ];
+  const refused = [['whoami'], ['audit']];
+  const known = { FLAGMETER_CLIENT_ID: clientId };
+  const runs: readonly (readonly [Record<string, string>, readonly string[][]])[] = [
+    [{ ...known, FLAGMETER_CLIENT_SECRET: clientSecret }, commands],
+    [{ ...known, FLAGMETER_CLIENT_SECRET: secret }, refused],
+    [{ FLAGMETER_TOKEN: secret }, refused],
+  ];
   let written = '';
-  for (const env of environments)
-    for (const args of commands) {
-      const all = [...args, '--url', `http://${http}`];
-      const { stdout, stderr } = await runBinary(all, { ...env, HOME: freshDirectory() });
+  for (const [env, all] of runs)
+    for (const args of all) {
+      const { stdout, stderr } = await runBinary([...args, '--url', `http://${http}`], {
+        ...env,
+        HOME: freshDirectory(),
+      });
       written += stdout + stderr;
     }
   return written;

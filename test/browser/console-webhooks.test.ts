@@ -86,7 +86,7 @@ test('a webhook for an issue tracker is created and tested in both themes, and i
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('link', { name: 'Tickets' }).click();
   await page.getByRole('button', { name: 'Send test' }).click();
-  await dialog.getByText('responded with 422, waiting').waitFor();
+  await dialog.getByText('responded with 422, failed').waitFor();
   await dialog.getByLabel('The response').getByText('no such project').waitFor();
   const [{ body, headers }] = receiver.received as [(typeof receiver.received)[0]];
   expect(await dialog.getByRole('region', { name: 'The message' }).innerText()).toBe(body);

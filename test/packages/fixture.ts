@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { ReleaseOptions } from '../../scripts/release/packages.ts';
 import type { Target } from '../../scripts/release/targets.ts';
+// Declares the provided folder.
+import type {} from '../browser/support/start-chromium.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 
 export const root = join(import.meta.dirname, '../..');

@@ -387,21 +387,6 @@ export async function openSender(
   };
 }
 
-/**
- * Follows a link to another page of the console, and waits until that page has the focus. The code of the console and
- * axe-core stay loaded, so a link costs a third of a new document. `path` must differ from the path of the open page.
- */
-export async function follow(page: Page, path: string): Promise<void> {
-  await page.evaluate(`(() => {
-    document.activeElement?.blur();
-    const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
-    document.body.append(link);
-    link.click();
-    link.remove();
-  })()`);
-  await page.locator('main :focus, main:focus').waitFor();
-}
-
 /** Runs a function while the table of flags shows only some columns. The choice belongs to the user, so it is reset. */
 export async function withColumns(page: Page, titles: readonly string[], use: () => Promise<void>): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Columns' });

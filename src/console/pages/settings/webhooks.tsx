@@ -313,7 +313,7 @@ function DeliveryTable({ items, busy, show, repeat }: DeliveryTableProps) {
         <button
           type="button"
           disabled={busy}
-          aria-label={`Deliver ${delivery.id} again`}
+          aria-label={`Deliver again: ${delivery.id}`}
           onClick={() => repeat(delivery)}
         >
           Deliver again

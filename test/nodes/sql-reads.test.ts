@@ -34,7 +34,7 @@ let key: string;
 
 needing('postgresql').describe('the usage by days in SQL', () => {
   beforeAll(async () => {
-    database = await Postgres.shared();
+    database = await Postgres.start();
     const { url, credentials } = await preparedDatabase(database);
     postgresUrl = url;
     for (const name of ['one', 'two'])

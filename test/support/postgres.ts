@@ -113,7 +113,8 @@ export class Postgres {
 
   /**
    * Returns the server that all files of this process share, and starts it if a test has stopped it. The server ends
-   * with the process; its databases are dropped after each file. A file that changes settings needs its own server.
+   * with the process; its databases are dropped after each file. A file that changes settings, or creates a role that
+   * another file creates, needs its own server.
    */
   static async shared(): Promise<Postgres> {
     shared ??= Postgres.prepare({ settings: sharedSettings }, true);

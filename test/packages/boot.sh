@@ -11,6 +11,8 @@ cp "$1/$3" "$place/root/life.sh"
 cp "$1/talk.sh" "$place/root/"
 # The images of containers forbid packages to start services, and this one is to.
 rm -f "$place"/root/etc/machine-id "$place"/root/usr/sbin/policy-rc.d
+# The commands of the copy must not use a login of this machine.
+rm -rf "$place/root/root/.config/flagmeter"
 # There is no network to wait for.
 rm -rf "$place"/root/etc/systemd/system/{network-online,multi-user,sysinit}.target.wants
 mkdir -p "$place/root/etc/systemd/system/multi-user.target.wants"

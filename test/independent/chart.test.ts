@@ -202,7 +202,7 @@ describe('the Helm chart', () => {
     expect(replicas).toBe(3);
     expect(template.spec.initContainers).toBeUndefined();
     expect(template.spec.containers[0].args).not.toContain('--existing');
-    expect(settingsIn(made)).toMatchObject({ engine: 'postgres://a:b@db/flagmeter', shutdownDelay: 5 });
+    expect(settingsIn(made)).toMatchObject({ postgres: 'postgres://a:b@db/flagmeter', shutdownDelay: 5 });
     const config = { ...url, shutdownDelay: 20 };
     const slower = manifests({ replicas: 3, engine: { existingSecret: 'engine' }, config });
     expect(settingsIn(slower).shutdownDelay).toBe(20);

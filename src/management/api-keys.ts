@@ -83,7 +83,7 @@ export const apiKeys: Group = {
       access: { ...access, recent: true },
       operationId: 'rotateApiKeySecret',
       summary: 'Rotate the secret of an API key',
-      description: 'The previous secret is accepted for 24 hours, or until the next rotation.',
+      description: 'The service accepts the previous secret for 24 hours, or until the next rotation of the secret.',
       responses: { 200: jsonResponse(ApiKeyShownOnce, 'The API key with its new secret.') },
       refuses: { conflict: otherCredential },
       async handle({ directory, team: { id: teamId }, params: { clientId } }) {

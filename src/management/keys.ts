@@ -87,7 +87,7 @@ export const keys: Group = {
       operationId: 'rotateKey',
       summary: 'Rotate a key',
       description:
-        'Creates a key of the same type and name. The previous key is accepted for 24 hours, until it is deleted, or until the new key is rotated. An adopted token cannot be rotated.',
+        'Creates a key of the same type and name. The service accepts the previous key for 24 hours. Deleting the previous key or rotating the new key ends this period. An adopted token cannot be rotated.',
       responses: { 201: made(ApplicationKeyShownOnce, 'The new key, which is accepted from now on.') },
       refuses: { conflict: rotatedBefore },
       async handle({ directory, application, params }) {

@@ -113,7 +113,7 @@ export const webhooks: Group = {
       access: { ...access, recent: true },
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
-      description: `For ${overlapHours} hours, or until the next rotation, deliveries are also signed with the previous secret.`,
+      description: `The service also signs deliveries with the previous secret for ${overlapHours} hours, or until the next rotation.`,
       responses: { 200: jsonResponse(WebhookShownOnce, 'The webhook with its new secret.') },
       async handle(call, services) {
         const { webhook, secret } = await rotateWebhookSecret(call.directory, createPath(call));
@@ -124,7 +124,7 @@ export const webhooks: Group = {
       access,
       operationId: 'testWebhook',
       summary: 'Send a test event',
-      description: 'Queues a delivery of the event `webhook.test`. A failed test is not retried.',
+      description: 'Queues a delivery of the event `webhook.test`. The service does not retry a failed delivery.',
       responses: { 201: made(Delivery, 'The pending delivery. Read the delivery again for its result.') },
       refuses: { conflict: disabledWebhook },
       async handle(call, services) {

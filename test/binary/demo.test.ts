@@ -242,14 +242,14 @@ describe('a demo with text output', () => {
     for (const holder of holders) holder.close();
   });
 
-  test('the demo first prints its progress, and then how to sign in and whom to look up', () => {
+  test('the demo prints its progress first, and then its credentials and the names of sample people', () => {
     expect(progress).toMatch(/^Filling a temporary store with sample data …\n$/);
     expect(out).toMatch(/\n30 of 90 days\n60 of 90 days\n90 of 90 days\n/);
     expect(out).toContain(`People: try ${samplePeople[0]}`);
   });
 
   test('the demo binds free ports when the default ports are taken', async () => {
-    // Another process can already be using one of the other ports.
+    // A holder that does not listen has no address, because another process uses its port.
     const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
     // Browsers allow passkeys on localhost, and not at an IP address.
     const url = /http:\/\/localhost:(\d+)/.exec(out);

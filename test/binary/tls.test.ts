@@ -184,7 +184,7 @@ for (const [name, [command, ...before]] of runtimes)
     });
   });
 
-test('SIGHUP without TLS logs that there are no files to reload', async () => {
+test('a server without TLS logs at a SIGHUP that the server has no certificate files to reload', async () => {
   const service = await startBinary({ args: frontThreads(2) });
   service.kill('SIGHUP');
   await logLine(service, 'reloaded the configuration');

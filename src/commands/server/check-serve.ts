@@ -9,11 +9,11 @@ import { checkSamePostgres } from '../../replication/postgres/checks.ts';
 import { readPostgresKey } from '../../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { findStatus, isDenied, isPresent, permissionDenied, readable, readTextFile } from '../../runtime/files.ts';
+import { findStatus, isDenied, isPresent, permissionDenied } from '../../runtime/files.ts';
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { readProviderFile } from '../../serve/config/provider-file.ts';
 import { assignHosts, checkPublicUrls } from '../../serve/listeners.ts';
-import { readHeaders } from '../../serve/otlp/otlp.ts';
+import { readHeadersFile } from '../../serve/otlp/otlp.ts';
 import { loadPostgresKey, postgresAddress, withPostgres } from '../../serve/postgres-connection.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { readCredentials } from '../../storage/backup/bucket.ts';
@@ -76,10 +76,7 @@ function listFileChecks(config: Config, { env }: Terminal): readonly Check[] {
   if (config.identityProviders !== undefined)
     checks.push(['--identity-providers', () => void readProviderFile(config, systemClock)]);
   if (otlpHeadersFile !== undefined && config.otlpEndpoint !== undefined)
-    checks.push([
-      '--otlp-headers-file',
-      () => void readHeaders(readable(otlpHeadersFile, () => readTextFile(otlpHeadersFile))),
-    ]);
+    checks.push(['--otlp-headers-file', () => void readHeadersFile(otlpHeadersFile)]);
   if (auditExport !== undefined) checks.push(['--audit-export', () => checkDirectory(auditExport)]);
   return [...checks, ...listBackupChecks(config, env)];
 }

@@ -4,7 +4,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { RequestTraces } from '../../http/router.ts';
-import { readTextFile } from '../../runtime/files.ts';
+import { readable, readTextFile } from '../../runtime/files.ts';
 import type { TraceDelivery } from '../../webhooks/deliverer.ts';
 import type { Config } from '../config/config.ts';
 import { SampledTraces } from './sampled-traces.ts';
@@ -31,7 +31,7 @@ export interface Collector {
 /** @throws {Error} if the file with the headers cannot be used */
 export function connectCollector(core: PushDeps & { readonly config: Config }, endpoint: string): Collector {
   const { config, clock } = core;
-  const headers = config.otlpHeadersFile === undefined ? {} : headersIn(config.otlpHeadersFile);
+  const headers = config.otlpHeadersFile === undefined ? {} : readHeadersFile(config.otlpHeadersFile);
   const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers });
   const traceExporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers });
   const processor = new BatchSpanProcessor(traceExporter, { maxQueueSize: maxWaitingSpans });
@@ -53,9 +53,11 @@ export function connectCollector(core: PushDeps & { readonly config: Config }, e
   };
 }
 
-function headersIn(file: string): Record<string, string> {
+/** @throws {Error} with the file and the reason, if the file cannot be read or has a line of another form */
+export function readHeadersFile(file: string): Record<string, string> {
+  const text = readable(file, () => readTextFile(file));
   try {
-    return readHeaders(readTextFile(file));
+    return readHeaders(text);
   } catch (error) {
     throw new Error(`Cannot use --otlp-headers-file ${file}: ${(error as Error).message}`);
   }

@@ -1,10 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, test } from 'vitest';
-import { readHeaders } from '../../../src/serve/otlp/otlp.ts';
+import { readHeaders, readHeadersFile } from '../../../src/serve/otlp/otlp.ts';
 import { SampledTraces } from '../../../src/serve/otlp/sampled-traces.ts';
 import { isSender } from '../../../src/serve/otlp/usage-push.ts';
 import { createRequest } from '../../auth/fixture.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 
 describe('readHeaders', () => {
   it('readHeaders reads NAME: VALUE from each line', () => {
@@ -21,6 +24,19 @@ describe('readHeaders', () => {
       expect(() => readHeaders(`ok: 1\n${line}`)).toThrow(/^line 2 is not NAME: VALUE$/);
     },
   );
+});
+
+describe('readHeadersFile', () => {
+  it('readHeadersFile names a missing file and the reason', () => {
+    const file = join(temporaryDirectory(), 'headers');
+    expect(() => readHeadersFile(file)).toThrow(`Cannot read ${file}: no such file or directory`);
+  });
+
+  it('readHeadersFile names the option, the file and the line that it cannot parse', () => {
+    const file = join(temporaryDirectory(), 'headers');
+    writeFileSync(file, 'Authorization\n');
+    expect(() => readHeadersFile(file)).toThrow(`Cannot use --otlp-headers-file ${file}: line 1 is not NAME: VALUE`);
+  });
 });
 
 const up = (...directories: string[]) => directories.map((directory) => ({ directory, state: 'up' }));

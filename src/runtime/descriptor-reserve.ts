@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import threads, { Worker } from 'node:worker_threads';
 import { Refusal } from '../contract/errors.ts';
 
@@ -11,6 +11,9 @@ const size = 32;
 
 /** Number of descriptors of an event loop: epoll and eventfd. Bun ends the process if a new thread cannot open them. */
 const perThread = 2;
+
+/** Number of free descriptors that connections cannot use up during the milliseconds in which a thread starts. */
+const plenty = 1000;
 
 const held: number[] = [];
 let wanted = 0;
@@ -37,10 +40,21 @@ class ReservingWorker extends Worker {
     hold();
     if (held.length < perThread) throw new Refusal('backpressure', 'Too many files are open', 5);
     release();
-    const before = new Set(openDescriptors());
+    const before = openDescriptors();
+    const free = (readDescriptorLimit() ?? 0) - before.length;
     super(...parameters);
-    waitForEventLoop(before);
+    if (free < plenty) waitForEventLoop(new Set(before));
     hold();
+  }
+}
+
+/** Reads the soft limit on open files. Bun raises the limit to the hard limit at startup. */
+export function readDescriptorLimit(): number | undefined {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined;
   }
 }
 
@@ -62,8 +76,9 @@ const napMs = 0.2;
 const mostNaps = 5_000;
 
 /**
- * Blocks this thread for a few milliseconds, until the new thread has opened its descriptors. Until then, this thread
- * cannot accept connections.
+ * Blocks this thread until the new thread has opened its descriptors. Until then, this thread cannot accept
+ * connections. The wait takes milliseconds, but more than a second if the eventfd gets the number of a descriptor that
+ * was closed after the listing, such as the descriptor of the listing itself.
  */
 function waitForEventLoop(before: ReadonlySet<string>): void {
   const isOpen = () => openDescriptors().some((each) => !before.has(each) && isEvent(each));

@@ -1,7 +1,7 @@
 import { dlopen, ptr } from 'bun:ffi';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { plainAddress } from '../../runtime/addresses.ts';
-import { withReserve } from '../../runtime/descriptor-reserve.ts';
+import { readDescriptorLimit, withReserve } from '../../runtime/descriptor-reserve.ts';
 import type { Descriptors, Peer } from '../connection-limiter.ts';
 
 /** Linux constants: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */
@@ -20,7 +20,7 @@ const dataSegmentsOut = 39;
  * @returns `undefined` on systems other than Linux with glibc
  */
 export function openDescriptors(): Descriptors | undefined {
-  const limit = openFilesLimit();
+  const limit = readDescriptorLimit();
   const libc = limit === undefined ? undefined : openLibc();
   if (limit === undefined || libc === undefined) return undefined;
   const { readPort, readSender, readPeer } = createSocketReader(libc);
@@ -105,16 +105,6 @@ function openLibc() {
       getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
       shutdown: { args: ['i32', 'i32'], returns: 'i32' },
     }).symbols;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads the soft limit. Bun raises it to the hard limit at startup. */
-function openFilesLimit(): number | undefined {
-  try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return soft === undefined ? undefined : Number(soft);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { patienceMs } from '../../test/support/patience.ts';
 import { within } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
@@ -10,7 +11,7 @@ const readUpTo = new Map<string, number>();
 /** Checks that every node is ready and uses little memory, and that no log line indicates a defect. */
 export async function checkNodes({ scene, journal }: Round): Promise<void> {
   for (const node of scene.nodes) {
-    if (!(await within(20_000, async () => (await node.whyNot('managing')) === undefined)))
+    if (!(await within(patienceMs, async () => (await node.whyNot('managing')) === undefined)))
       journal.violation(
         `${node.name} does not serve management requests after all faults have ended: ${await node.whyNot('managing')}`,
       );

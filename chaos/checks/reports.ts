@@ -1,4 +1,5 @@
 import type { UsageReport } from '../../test/support/binary.ts';
+import { patienceMs } from '../../test/support/patience.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
@@ -18,7 +19,6 @@ export interface Completeness {
 }
 
 const dayMs = 86_400_000;
-const completeWithinMs = 60_000;
 
 /** Reads the reports of a node. Waits until they contain all packets that were acknowledged before `end`. */
 export async function readReports(round: Round, node: ServiceNode, end: number): Promise<Reports> {
@@ -32,7 +32,7 @@ async function readWhole<Report>(round: Round, node: ServiceNode, report: string
   const [from, to] = [end - dayMs, end + dayMs].map((time) => new Date(time).toISOString()) as [string, string];
   const query = new URLSearchParams({ environment, from, to, step: 'day' });
   const question = { kind: 'report read', path: `/api/v2/applications/${application}/${report}?${query}` };
-  const deadline = performance.now() + completeWithinMs;
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     const read = (await round.tokens.insist(node.http, question)) as Report & Completeness;
     if (round.scene.database === undefined || Date.parse(read.completeThrough ?? '') >= end) return read;

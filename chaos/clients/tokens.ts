@@ -1,4 +1,5 @@
 import type { Credentials } from '../../test/support/binary.ts';
+import { patienceMs } from '../../test/support/patience.ts';
 import type { Journal } from '../journal.ts';
 import { ask, type Question, type ServiceResponse } from './ask.ts';
 
@@ -40,9 +41,9 @@ export class Tokens {
     return response;
   }
 
-  /** Repeats a request until the response has the expected status. @throws {Error} after 30 s */
+  /** Repeats a request until the response has the expected status. @throws {Error} after two minutes */
   async insist(http: string, question: Question, status = 200): Promise<unknown> {
-    const end = performance.now() + 30_000;
+    const end = performance.now() + patienceMs;
     for (;;) {
       const response = await this.ask(http, { ...question, timeoutMs: 15_000 });
       if (response.status === status) return response.body === '' ? undefined : JSON.parse(response.body);

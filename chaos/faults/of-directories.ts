@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { patienceMs } from '../../test/support/patience.ts';
 import type { ServiceResponse } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
@@ -96,7 +97,7 @@ const thawed: Fault = {
 
 /** Sends packets until one of the nodes refuses them and reports why. */
 async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
-  const end = performance.now() + refusedWithinMs;
+  const end = performance.now() + patienceMs;
   let isOver = false;
   const isLast = ({ status }: ServiceResponse) => {
     isOver ||= status === 503 || performance.now() > end;
@@ -112,12 +113,9 @@ async function oneIsRefused({ round, node, journal }: Stage, all: readonly Servi
     if (reason !== undefined) journal.note(`one of two nodes with the same directory is refused: ${reason}`);
     return reason?.startsWith('503 ') === true && reason.length > '503 '.length;
   };
-  if (!(await within(refusedWithinMs, isRefused)))
+  if (!(await within(patienceMs, isRefused)))
     journal.violation(`${all.map(({ name }) => name).join(' and ')} both accept packets with copies of one directory`);
 }
-
-/** Time within which the service must refuse a copied directory. Heartbeats are sent every second. */
-const refusedWithinMs = 10_000;
 
 /** True if a cleanly stopped node has shipped all of its counts. */
 async function hasShippedAll(stage: Stage): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { patienceMs } from '../../test/support/patience.ts';
 import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
 import { type Fault, hold, requireDatabase } from './fault.ts';
@@ -21,7 +22,7 @@ const diskFull: Fault = {
       await pause(dice.between(1_000, 7_000));
       journal.note(`the disk of ${node.name} has space again; before: ${(await node.whyNot('counting')) ?? 'ready'}`);
       disk.free();
-      if (!(await within(20_000, async () => (await node.whyNot('counting')) === undefined)))
+      if (!(await within(patienceMs, async () => (await node.whyNot('counting')) === undefined)))
         journal.violation(`${node.name} does not count although its disk has space`);
       await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
     } finally {

@@ -1,12 +1,9 @@
+import { patienceMs } from '../../test/support/patience.ts';
 import type { ServiceResponse } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
 import { runCommand } from '../run-command.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
-
-const shippedWithinMs = 15_000;
-/** Time within which a node must notice that it was forgotten. Heartbeats are sent every second. */
-const noticedWithinMs = 10_000;
 
 /** An operator forgets a running node with `--force`. Packets that the node acknowledges after that must be counted. */
 const forgetLiving: Fault = {
@@ -20,7 +17,7 @@ const forgetLiving: Fault = {
     await pause(300);
     const now = Date.now();
     // The node ships its counts first, because counts that are not shipped can be lost.
-    if (!(await within(shippedWithinMs, () => hasShipped(stage, now)))) journal.violation(`${node.name} does not ship`);
+    if (!(await within(patienceMs, () => hasShipped(stage, now)))) journal.violation(`${node.name} does not ship`);
     if (!(await isForgotten(stage, node.name, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
     journal.note(`${node.name} is forgotten while it is running`);
     await noticesIt(stage);
@@ -50,7 +47,7 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
  * reports the reason.
  */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
-  const end = performance.now() + noticedWithinMs;
+  const end = performance.now() + patienceMs;
   const isLast = ({ status }: ServiceResponse) => status === 503 || performance.now() > end;
   await sendPacketsUntil(round, node.metrics, isLast, { isGivenUp: true });
   const reason = await node.whyNot('counting');

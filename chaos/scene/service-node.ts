@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, cpSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { patienceMs } from '../../test/support/patience.ts';
 import type { Journal } from '../journal.ts';
 import { at, getAddress, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
-
-const readyWithinMs = 30_000;
 
 export interface ServiceNodeOptions {
   /** Folder for the data directory and the log of the node. */
@@ -137,7 +136,7 @@ export class ServiceNode {
   #ready(child: ChildProcess): Promise<void> {
     return new Promise((ready, failed) => {
       const fail = (why: string) => failed(new Error(`${this.name} ${why}: see ${this.log}`));
-      const timer = setTimeout(() => fail(`was not ready within ${readyWithinMs} ms`), readyWithinMs);
+      const timer = setTimeout(() => fail(`was not ready within ${patienceMs} ms`), patienceMs);
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         if (!text.includes(' ready http=')) return;
         clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chownSync, cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, expect } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { checkDirectory, type Finding } from '../../src/storage/backup/check-directory.ts';
@@ -44,33 +44,44 @@ function digest(directory: string): string {
   return hash.digest('hex');
 }
 
-/** The directories that killed commands left behind. Directories with the same content are listed once. */
+/** The directories that a kill before each step of a command leaves behind. Directories with the same content are listed once. */
 interface Killed {
   readonly kills: number;
   readonly left: readonly string[];
 }
 
 /**
- * Repeats a command until it completes. Each run is killed some steps later than the previous run.
+ * Runs a command that copies the changed directory before each of its steps, and kills a second run in the middle, which
+ * must leave the files of the copy.
  * @param prepareRun prepares a run; returns the arguments and the directory that the command changes
  * @param describeState returns the same text for directories that need only one check
  */
 async function killAtEachStep(
   prepareRun: () => { args: string[]; changed: string },
-  steps = 1,
   describeState = digest,
 ): Promise<Killed> {
+  const { args, changed } = prepareRun();
+  const copies = freshDirectory();
+  const whole = await runBinary(args, { LD_PRELOAD: library, CHANGED: changed, COPIES: copies });
+  expect(whole).toMatchObject({ signal: null });
+  const steps = readdirSync(copies).map(Number);
+  const kills = Math.max(...steps);
   const left = new Map<string, string>();
-  let kills = 0;
-  for (let step = 1; ; step += steps) {
-    const { args, changed } = prepareRun();
-    const { signal, stderr } = await runBinary(args, { LD_PRELOAD: library, KILL_AT: String(step) });
-    if (signal === null) return { kills, left: [...left.values()] };
-    expect(signal, stderr).toBe('SIGKILL');
-    kills += 1;
-    const state = existsSync(changed) ? describeState(changed) : '';
-    if (!left.has(state)) left.set(state, changed);
+  for (let step = 1; step <= kills; step += 1) {
+    const copied = join(copies, String(step));
+    const state = existsSync(copied) ? describeState(copied) : '';
+    if (!left.has(state)) left.set(state, copied);
   }
+  await expectKillLeaves(join(copies, String(steps.sort((a, b) => a - b)[steps.length >> 1])), prepareRun());
+  return { kills, left: [...left.values()] };
+}
+
+/** Kills a command before the step that a copy is named after. */
+async function expectKillLeaves(copied: string, { args, changed }: { args: string[]; changed: string }): Promise<void> {
+  const { signal, stderr } = await runBinary(args, { LD_PRELOAD: library, KILL_AT: basename(copied) });
+  expect(signal, stderr).toBe('SIGKILL');
+  const describeFiles = (directory: string) => namesIn(directory).map((name) => name.replaceAll(/\d+/g, ''));
+  expect(describeFiles(changed)).toEqual(describeFiles(copied));
 }
 
 /** Checks a directory as `flagmeter verify` does. */
@@ -91,8 +102,8 @@ test('the next startup completes a data directory, no matter when its preparatio
     const changed = join(freshDirectory(), 'data');
     return { args: ['init', '--data', changed, '--admin-email', 'a@example.com'], changed };
   };
-  // A preparation has almost seventy steps, and creates random ids and keys.
-  const { kills, left } = await killAtEachStep(prepareRun, 6, (directory) => namesIn(directory).join());
+  // A preparation creates random ids and keys.
+  const { kills, left } = await killAtEachStep(prepareRun, (directory) => namesIn(directory).join());
   console.log(`init: ${kills} kills left ${left.length} different directories`);
   expect(kills).toBeGreaterThan(3);
   for (const data of left) {

@@ -1,18 +1,34 @@
 /*
- * Preloaded into a command by a test: kills the process before the step that KILL_AT numbers. Each call that changes a directory
- * or waits for the disk is a step. Calls that change nothing for the next process are no steps: mkdir of an existing directory,
- * and fsync of a directory after fsync of another directory.
+ * Preloaded into a command by a test. Each call that changes a directory or waits for the disk is a step. Calls that change
+ * nothing for the next process are no steps: mkdir of an existing directory, and fsync of a directory after fsync of another
+ * directory. Before each step, the directory in CHANGED is copied to the number of the step below COPIES: a kill before the
+ * step would leave the same files. With KILL_AT, the process is killed before the step of this number instead.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int synced_directory = 0;
+
+static void copy_changed(int step) {
+  const char *changed = getenv("CHANGED");
+  char target[4096];
+  if (changed == NULL || access(changed, F_OK) != 0) return;
+  snprintf(target, sizeof target, "%s/%d", getenv("COPIES"), step);
+  char *arguments[] = {"cp", "-a", (char *)changed, target, NULL};
+  char *environment[] = {"PATH=/usr/bin:/bin", NULL}; /* cp must not count its own steps. */
+  pid_t pid;
+  int status;
+  if (posix_spawnp(&pid, "cp", NULL, NULL, arguments, environment) != 0) abort();
+  if (waitpid(pid, &status, 0) != pid || status != 0) abort();
+}
 
 static void step(void) {
   static int steps = 0;
@@ -20,6 +36,7 @@ static void step(void) {
   const char *last = getenv("KILL_AT");
   steps += 1;
   if (last != NULL && steps == atoi(last)) kill(getpid(), SIGKILL);
+  if (last == NULL) copy_changed(steps);
 }
 
 int mkdir(const char *path, mode_t mode) {

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  cpSync,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statSync,
   truncateSync,
@@ -13,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { constants } from 'node:os';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { prepareStore } from '../../../src/accounts/prepare.ts';
 import { openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { checkDataFiles, createAtomically } from '../../../src/storage/lmdb/data-directory.ts';
@@ -21,12 +23,26 @@ import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../../
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { openSpoolStore, openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
+import { freshDirectory } from '../../support/binary.ts';
 import { cheapHash } from '../../support/cheap-hash.ts';
 import { seededRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-async function openUsed(): Promise<string> {
+let used: string;
+
+beforeAll(async () => {
+  used = await makeUsed();
+});
+
+/** Returns a copy of a directory whose stores have been used. */
+function copyUsed(): string {
   const data = temporaryDirectory();
+  cpSync(used, data, { recursive: true });
+  return data;
+}
+
+async function makeUsed(): Promise<string> {
+  const data = freshDirectory();
   const accounts = openAccountTables(data);
   const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes, hash: cheapHash };
   await prepareStore(accounts, wanted);
@@ -45,7 +61,7 @@ function overwrite(file: string, position: number, bytes: Buffer): void {
 }
 
 test('a new, a prepared and a used directory pass the check', async () => {
-  const data = await openUsed();
+  const data = copyUsed();
   checkDataFiles(data);
   const lmdb = openLmdb(`${data}/accounts`);
   for (let table = 0; table < 10; table += 1) openTable(lmdb, `empty-${table}`);
@@ -67,9 +83,9 @@ test.each([
   ['is another file', (file: string) => writeFileSync(file, randomBytes(statSync(file).size)), 'it is damaged'],
   ['has a first page of zeros', (file: string) => overwrite(file, 0, Buffer.alloc(pageSize)), 'it is damaged'],
   ['has a second page of zeros', (file: string) => overwrite(file, pageSize, Buffer.alloc(pageSize)), 'it is damaged'],
-] as const)('a file that %s is rejected, and the directory is unchanged', async (_what, damage, fault) => {
+] as const)('a file that %s is rejected, and the directory is unchanged', (_what, damage, fault) => {
   for (const name of ['accounts', 'usage', 'spool']) {
-    const data = await openUsed();
+    const data = copyUsed();
     const file = `${data}/${name}/data.mdb`;
     damage(file);
     const before = readFileSync(file);
@@ -79,15 +95,15 @@ test.each([
   }
 });
 
-test('accounts with a page of zeros are rejected', async () => {
-  const data = await openUsed();
+test('accounts with a page of zeros are rejected', () => {
+  const data = copyUsed();
   const file = `${data}/accounts/data.mdb`;
   overwrite(file, 2 * pageSize, Buffer.alloc(statSync(file).size - 2 * pageSize));
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${file}: it is damaged`);
 });
 
-test('missing accounts are not recreated if usage exists', async () => {
-  const data = await openUsed();
+test('missing accounts are not recreated if usage exists', () => {
+  const data = copyUsed();
   rmSync(`${data}/accounts`, { recursive: true });
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
 });
@@ -120,7 +136,10 @@ const countPages = (data: string) => statSync(getFile(data)).size / pageSize;
 const getFile = (data: string) => `${data}/accounts/data.mdb`;
 
 function readLastPage(data: string): number {
-  const file = readFileSync(getFile(data));
+  const file = Buffer.alloc(2 * pageSize);
+  const descriptor = openSync(getFile(data), 'r');
+  readSync(descriptor, file, 0, file.length, 0);
+  closeSync(descriptor);
   const newer = file.readBigUInt64LE(144) > file.readBigUInt64LE(pageSize + 144) ? 0 : pageSize;
   return Number(file.readBigUInt64LE(newer + 136));
 }

@@ -22,6 +22,12 @@ export function workerFile(name: string): string {
   return fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 }
 
+/** Returns the path of a worker of the service. On Bun, passwords are hashed at the lowest cost. */
+function serviceWorker(name: string): string {
+  if (name !== 'accounts/password-worker' || globalThis.Bun === undefined) return workerFile(name);
+  return fileURLToPath(new URL('cheap-password-worker.ts', import.meta.url));
+}
+
 /** The console in the build. */
 export const bundle: ConsoleBundle = {
   ...JSON.parse(readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8')),
@@ -92,7 +98,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   };
   const bound = await bindListeners({ config, engine: await loadHttpEngine(), clock, log });
   const { storage } = options;
-  const own = { config, accounts, workerFile, bundle, snippet, clock, randomBytes, log, fatal };
+  const own = { config, accounts, workerFile: serviceWorker, bundle, snippet, clock, randomBytes, log, fatal };
   const parts = { ...own, ...(storage && { storage }) };
   const service = await startService(parts, bound);
   const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];

@@ -10,6 +10,7 @@ const { describe, test } = needing('chromium-headless-shell');
 let console: Console;
 let shop: string;
 let blog: string;
+let mailHealth: string;
 
 beforeAll(async () => {
   console = await openConsole();
@@ -19,14 +20,22 @@ beforeAll(async () => {
   blog = (await openSender(console, 'Blog')).application;
   const path = `/api/v2/applications/${shop}/keys`;
   const made = (await console.manage('POST', path, 201, { type: 'Backend', name: 'Billing' })) as { key: string };
-  const packet = { k: made.key, e: 'Production', f: { checkout: { on: [1] } } };
+  expect(await send(made.key, 'Production', 'https://shop.example')).toBe(404);
+  const mail = await openSender(console, 'Mail');
+  await mail.packet({ welcome: { on: [1] } });
+  expect(await send(mail.key, 'production', 'https://mail.example')).toBe(404);
+  mailHealth = `/api/v2/applications/${mail.application}/health`;
+});
+
+/** Sends a packet from a page. @returns the status of the response */
+async function send(key: string, environment: string, origin: string): Promise<number> {
   const response = await fetch(`${console.origin}/api/frontend/telemetry`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
-    body: JSON.stringify(packet),
+    headers: { 'content-type': 'application/json', origin, 'user-agent': 'Mozilla/5.0 Firefox/144.0' },
+    body: JSON.stringify({ k: key, e: environment, f: { checkout: { on: [1] } } }),
   });
-  expect(response.status).toBe(404);
-});
+  return response.status;
+}
 
 afterAll(async () => {
   await console?.close();
@@ -36,7 +45,9 @@ afterAll(async () => {
 const searchField = { name: /^Search flags, pages/ } as const;
 
 describe('the home page', () => {
-  test('the home page lists what needs attention and all applications, in light and dark mode', async () => {
+  test('the home page lists findings and applications, and draws a trend line only if messages are unusual', async () => {
+    const refused = { kind: 'senders_refused' };
+    await expect.poll(() => console.manage('GET', mailHealth, 200)).toMatchObject({ items: [refused] });
     const { page, complaints } = await console.visit('/');
     const findings = page.getByRole('region', { name: 'What needs attention' }).getByRole('listitem');
     await findings.filter({ hasText: /No data received yet\s*Blog · Production.*Set up/ }).waitFor();
@@ -49,6 +60,8 @@ describe('the home page', () => {
       `/apps/${shop}/Production/flags`,
     );
     expect(await row.innerText()).toMatch(/urgent/);
+    expect(await page.getByRole('row', { name: /^Mail/ }).locator('.spark').count()).toBe(1);
+    expect(await page.locator('.spark').count()).toBe(1);
     expect(await schemeFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -1,54 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { selectedAfter } from '../../src/console/components/table/selection.tsx';
 import { groupPrograms } from '../../src/console/pages/feature/traffic.ts';
 import { acrossEnvironments } from '../../src/console/pages/overview/across.ts';
 import { ownerAction, runSteps, tagAction } from '../../src/console/pages/overview/bulk-actions.ts';
-import { trendLine } from '../../src/console/pages/overview/trend.tsx';
-
-describe('the trend of a flag', () => {
-  const hours6 = { start: 0, width: 21_600, length: 28 };
-  const week = { spark: hours6, at: '1970-01-08T12:00:00Z', to: '1970-01-08T00:00:00Z' };
-
-  test('the trend over a week plots 24-hour sums, so that a daily cycle becomes a flat line', () => {
-    const spark = Array.from({ length: 28 }, (_, index) => [0, 10, 50, 20][index % 4]!);
-    const { values, unfinished, text } = trendLine(spark, week);
-    expect(values).toEqual(new Array(25).fill(80));
-    expect(unfinished).toBe(false);
-    expect(text).toMatch(/^Checks: sum of the preceding 24 hours, every 6 h/);
-  });
-
-  test('the trend of a flag omits a sum that includes an incomplete bucket', () => {
-    const spark = [...new Array(27).fill(20), 1];
-    const { values } = trendLine(spark, { ...week, at: '1970-01-07T20:00:00Z' });
-    expect(values).toEqual(new Array(24).fill(80));
-  });
-
-  test('the trend of one day, or of buckets of a day, plots the counts without summing them', () => {
-    const spark = [1, 2, 3, 4];
-    const day = { spark: { start: 0, width: 3600, length: 4 }, at: '1970-01-01T03:30:00Z', to: '1970-01-01T04:00:00Z' };
-    const text = 'Checks per hour, with the daily cycle';
-    expect(trendLine(spark, day)).toEqual({ values: spark, unfinished: true, text });
-    const days = {
-      spark: { start: 0, width: 86_400, length: 4 },
-      at: '1970-02-01T00:00:00Z',
-      to: '1970-01-05T00:00:00Z',
-    };
-    expect(trendLine(spark, days)).toEqual({ values: spark, unfinished: false, text: 'Checks per day' });
-  });
-
-  test('each point of the trend over a week is the sum of the preceding 24 hours', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 30 }), (spark) => {
-        const length = spark.length;
-        const end = new Date(length * 21_600_000).toISOString();
-        const { values } = trendLine(spark, { spark: { ...hours6, length }, at: end, to: end });
-        const sums = spark.slice(3).map((_, index) => spark.slice(index, index + 4).reduce((a, b) => a + b));
-        expect(values).toEqual(sums);
-      }),
-    );
-  });
-});
 
 describe('selecting rows', () => {
   const order = ['a', 'b', 'c', 'd', 'e'];

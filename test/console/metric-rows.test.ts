@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  bucketsFrom,
-  computeFigure,
-  computeTrend,
-  latest,
-  metricRows,
-  valuesIn,
-} from '../../src/console/pages/metrics/rows.ts';
+import { bucketsFrom, computeFigure, latest, metricRows, valuesIn } from '../../src/console/pages/metrics/rows.ts';
 import type { MetricMeasurements } from '../../src/contract/shapes/reports.ts';
 
 const buckets = { start: 600, width: 60, count: 5 };
@@ -51,7 +44,6 @@ test('the metrics table sums the variants of a flag metric in one row', () => {
   expect(own?.feature).toBeUndefined();
   expect(flag).toMatchObject({ name: 'revenue', feature: 'checkout' });
   expect(computeFigure(flag!)).toBe(12);
-  expect(computeTrend(flag!, buckets)).toEqual([0, 8, 0, 4, 0]);
 });
 
 test('the metrics table shows the last value of a gauge', () => {

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { drawSpark } from '../../src/console/components/chart/sparkline.tsx';
-import {
-  areUsersCounted,
-  computeChange,
-  computeTrend,
-  createChart,
-  usersLabel,
-} from '../../src/console/pages/overview/figures.ts';
+import { areUsersCounted, computeChange, createChart, usersLabel } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
 import {
   countStates,
@@ -62,15 +56,14 @@ test('the head of the column of users names their days', () => {
 });
 
 describe('a sparkline', () => {
-  test('a sparkline ends with a dashed part if the last bucket is incomplete', () => {
-    expect(drawSpark([0, 10, 5], true)).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
-    expect(drawSpark([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
+  test('a sparkline ends with a dashed part for the incomplete last bucket', () => {
+    expect(drawSpark([0, 10, 5])).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
   });
 
   test('the line of a sparkline stays within its box', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (values, unfinished) => {
-        const { path, soFar } = drawSpark(values, unfinished);
+      fc.property(fc.array(fc.nat(), { maxLength: 30 }), (values) => {
+        const { path, soFar } = drawSpark(values);
         const points = [...`${path}${soFar}`.matchAll(/([\d.-]+) ([\d.-]+)/g)];
         for (const [, x, y] of points) {
           expect(Number(x)).toBeGreaterThanOrEqual(0);
@@ -80,16 +73,6 @@ describe('a sparkline', () => {
         }
       }),
     );
-  });
-
-  test.each([
-    [[1, 1, 2, 2], false, 1],
-    [[2, 2, 1, 1], false, -0.5],
-    [[1, 1, 5, 2, 2, 100], true, 1],
-    [[0, 0, 3, 3], false, undefined],
-    [[], true, undefined],
-  ])('the trend of the values %j (last value incomplete: %s) is %s', (values, unfinished, trend) => {
-    expect(computeTrend(values, unfinished)).toBe(trend);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Paths of a sparkline in the viewBox `0 0 100 24`. */
 interface Spark {
   readonly path: string;
-  /** Dashed path from the last complete bucket to the incomplete bucket; empty if all buckets are complete. */
+  /** Dashed path from the last complete bucket to the incomplete bucket. */
   readonly soFar: string;
 }
 
@@ -9,28 +9,22 @@ const width = 100;
 const height = 24;
 const margin = 2;
 
-/**
- * Draws values on an axis that begins at 0, or at the smallest negative value.
- * @param unfinished true if the last bucket is incomplete
- */
-export function drawSpark(values: readonly number[], unfinished: boolean): Spark {
-  const min = Math.min(0, ...values);
+/** Draws counts on an axis that begins at 0. The bucket of the last count is incomplete. */
+export function drawSpark(values: readonly number[]): Spark {
   const max = Math.max(0, ...values);
-  const scale = max === min ? 0 : (height - 2 * margin) / (max - min);
+  const scale = max === 0 ? 0 : (height - 2 * margin) / max;
   const step = values.length > 1 ? width / (values.length - 1) : 0;
-  const points = values.map(
-    (value, index) => `${round(index * step)} ${round(height - margin - (value - min) * scale)}`,
-  );
-  const finished = unfinished ? points.slice(0, -1) : points;
+  const points = values.map((value, index) => `${round(index * step)} ${round(height - margin - value * scale)}`);
+  const finished = points.slice(0, -1);
   return {
     path: finished.length > 0 ? `M${finished.join('L')}` : '',
-    soFar: unfinished && points.length > 1 ? `M${points.slice(-2).join('L')}` : '',
+    soFar: points.length > 1 ? `M${points.slice(-2).join('L')}` : '',
   };
 }
 
 /** A trend without an axis. It is hidden from screen readers, which read the adjacent figures. */
-export function Sparkline({ values, unfinished = false }: { values: readonly number[]; unfinished?: boolean }) {
-  const { path, soFar } = drawSpark(values, unfinished);
+export function Sparkline({ values }: { readonly values: readonly number[] }) {
+  const { path, soFar } = drawSpark(values);
   return (
     <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
       <path d={path} />

@@ -40,7 +40,7 @@ function AllApplications() {
       ) : (
         <>
           <Attention home={data} />
-          <Applications applications={data.applications} />
+          <Applications home={data} />
           {data.applicationsLeftOut > 0 && (
             <p class="quiet">
               {plural(data.applicationsLeftOut, 'more application')} not shown. Use the switcher or the search.
@@ -114,12 +114,16 @@ function Item({ item }: { readonly item: HomeItem }) {
   );
 }
 
-function Applications({ applications }: { readonly applications: readonly HomeApplication[] }) {
+/** Findings about the messages of an application. Only an application with such a finding has a trend line. */
+const unusual: ReadonlySet<HomeItem['kind']> = new Set(['senders_refused', 'nothing_received']);
+
+function Applications({ home: { applications, items } }: { readonly home: HomeReport }) {
   const { query, change } = useQuery();
+  const ids = items.filter(({ kind }) => unusual.has(kind)).map(({ application }) => application?.id);
   return (
     <Table
       caption="Applications"
-      columns={columns}
+      columns={createColumns(new Set(ids))}
       rows={applications}
       rowKey={({ id }) => id}
       sort={query['sort'] ?? ''}
@@ -131,7 +135,8 @@ function Applications({ applications }: { readonly applications: readonly HomeAp
   );
 }
 
-const columns: readonly Column<HomeApplication>[] = [
+/** @param withTrend ids of the applications whose messages are unusual */
+const createColumns = (withTrend: ReadonlySet<string | undefined>): readonly Column<HomeApplication>[] => [
   {
     key: 'name',
     title: 'Application',
@@ -162,9 +167,9 @@ const columns: readonly Column<HomeApplication>[] = [
     title: 'Messages, 24 h',
     number: true,
     value: ({ accepted }) => accepted,
-    cell: ({ accepted, hourly }) => (
+    cell: ({ id, accepted, hourly }) => (
       <span class="home-spark">
-        <Sparkline values={hourly.accepted} unfinished />
+        {withTrend.has(id) && <Sparkline values={hourly.accepted} />}
         <span title={format.full(accepted)}>{format.compact(accepted)}</span>
       </span>
     ),

@@ -5,15 +5,14 @@ import type { Metric } from '../../../contract/shapes/metric.ts';
 import type { MeasurementsReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
-import { type Bounds, boundsQuery } from '../../address/range.ts';
+import { boundsQuery } from '../../address/range.ts';
 import { call, resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { useMarkers } from '../../components/chart/activity-markers.ts';
 import { Chart } from '../../components/chart/chart.tsx';
-import { type Buckets, bucketAt, createBuckets, getSeriesTone } from '../../components/chart/series.ts';
-import { Sparkline } from '../../components/chart/sparkline.tsx';
+import { bucketAt, createBuckets, getSeriesTone } from '../../components/chart/series.ts';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
 import { Dialog, useDialog } from '../../components/dialog.tsx';
 import { Pending } from '../../components/failure.tsx';
@@ -24,16 +23,7 @@ import { Ago } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import {
-  bucketsFrom,
-  computeFigure,
-  computeTrend,
-  latest,
-  type MetricRow,
-  metricRows,
-  rowKey,
-  valuesIn,
-} from './rows.ts';
+import { bucketsFrom, computeFigure, latest, type MetricRow, metricRows, rowKey, valuesIn } from './rows.ts';
 
 /** Pause between two requests. Measurements are computed per reader, so they are polled less often. */
 const everyMs = 10_000;
@@ -54,7 +44,7 @@ export function MetricsPage({ application: app, environment: env }: InEnvironmen
       </header>
       {(error !== undefined || !isRead) && <Pending error={error} />}
       {measured.data !== undefined && declared.items !== undefined && (
-        <Metrics app={app} env={env} bounds={bounds} rows={metricRows(declared.items, measured.data.metrics)} />
+        <Metrics app={app} env={env} rows={metricRows(declared.items, measured.data.metrics)} />
       )}
     </div>
   );
@@ -63,14 +53,12 @@ export function MetricsPage({ application: app, environment: env }: InEnvironmen
 interface MetricsProps {
   readonly app: string;
   readonly env: string;
-  readonly bounds: Bounds;
   readonly rows: readonly MetricRow[];
 }
 
-function Metrics({ app, env, bounds, rows }: MetricsProps) {
+function Metrics({ app, env, rows }: MetricsProps) {
   const { query, change } = useQuery();
   const dialog = useDialog();
-  const buckets = useMemo(() => createBuckets(bounds), [bounds]);
   const { metric, feature, sort = '', search = '' } = query;
   const chosen = rows.find((row) => row.name === metric && row.feature === feature);
   const shown = rows.filter(({ name, feature = '' }) =>
@@ -96,7 +84,6 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
       <Table
         caption="Metrics"
         columns={createColumns({
-          buckets,
           chosen,
           open: (row) => change({ metric: row.name, feature: row.feature }, true),
           declare,
@@ -113,7 +100,6 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
         <Detail
           place={{ application: app, environment: env }}
           row={chosen}
-          buckets={buckets}
           onClose={() => change({ metric: undefined, feature: undefined }, true)}
         />
       )}
@@ -123,14 +109,13 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
 }
 
 interface ColumnOptions {
-  readonly buckets: Buckets;
   readonly chosen: MetricRow | undefined;
   readonly open: (row: MetricRow) => void;
   readonly declare: (row: MetricRow) => void;
   readonly undeclare: (row: MetricRow) => void;
 }
 
-function createColumns({ buckets, chosen, open, declare, undeclare }: ColumnOptions): Column<MetricRow>[] {
+function createColumns({ chosen, open, declare, undeclare }: ColumnOptions): Column<MetricRow>[] {
   const columns: Column<MetricRow>[] = [
     {
       key: 'name',
@@ -149,7 +134,6 @@ function createColumns({ buckets, chosen, open, declare, undeclare }: ColumnOpti
       value: ({ kind }) => kind,
       cell: ({ kind, declared }) => (declared ? kind : <span class="quiet">{kind}, not declared</span>),
     },
-    { key: 'trend', title: 'Trend', cell: (row) => <Sparkline values={computeTrend(row, buckets)} /> },
     { key: 'value', title: 'Value', number: true, value: computeFigure, cell: (row) => <Value row={row} /> },
     { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
     {
@@ -277,13 +261,13 @@ function Undeclare({ app, metric: { name }, onClose }: DeclareProps & { readonly
 interface DetailProps {
   readonly place: InEnvironment;
   readonly row: MetricRow;
-  readonly buckets: Buckets;
   readonly onClose: () => void;
 }
 
-function Detail({ place, row, buckets, onClose }: DetailProps) {
+function Detail({ place, row, onClose }: DetailProps) {
   const { zoom, bounds } = useRange();
   const { name, feature, kind, unit, series } = row;
+  const buckets = useMemo(() => createBuckets(bounds), [bounds]);
   const markers = useMarkers(place, feature, bounds);
   const title = feature === undefined ? name : `${name} of ${feature}, by variant`;
   const shown = kind === 'gauge' ? bucketsFrom(buckets, series) : buckets;

@@ -89,18 +89,6 @@ export function valuesIn(
   });
 }
 
-/** Returns the values of a row's sparkline. For a gauge of a feature, uses the variant with the latest measurement. */
-export function computeTrend(row: MetricRow, buckets: Buckets): number[] {
-  const last = latest(row.series);
-  if (last === undefined) return [];
-  if (row.kind === 'gauge') return valuesIn(bucketsFrom(buckets, [last]), 'gauge', last.series);
-  return valuesIn(
-    buckets,
-    'counter',
-    row.series.flatMap(({ series }) => series),
-  );
-}
-
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

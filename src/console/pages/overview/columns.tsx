@@ -8,10 +8,9 @@ import { Split, splitWords } from '../../components/split.tsx';
 import { Ago, NotReported } from '../../components/table/columns.tsx';
 import type { Column } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
-import { type Change, computeChange, computeTrend, usersLabel } from './figures.ts';
+import { type Change, computeChange, usersLabel } from './figures.ts';
 import { variantsText } from './rows.ts';
 import { explainState, getShownState, meantBy, stateText } from './states.ts';
-import { Trend, trendLine } from './trend.tsx';
 
 interface ColumnOptions {
   readonly app: string;
@@ -21,7 +20,6 @@ interface ColumnOptions {
 }
 
 export function createColumns({ app, query, overview, usersByFeature }: ColumnOptions): Column<OverviewFeature>[] {
-  const drawLine = ({ spark }: OverviewFeature) => trendLine(spark, overview);
   const { environment } = overview;
   return [
     {
@@ -39,17 +37,6 @@ export function createColumns({ app, query, overview, usersByFeature }: ColumnOp
           {feature}
         </a>
       ),
-    },
-    {
-      key: 'trend',
-      title: 'Trend',
-      width: 'minmax(4rem, 7.5rem)',
-      value(row) {
-        const { values, unfinished } = drawLine(row);
-        return computeTrend(values, unfinished);
-      },
-      csv: ({ spark }) => spark.join(' '),
-      cell: (row) => <Trend line={drawLine(row)} />,
     },
     count('checks', 'Checks', ({ checks }) => checks),
     {

@@ -110,17 +110,3 @@ export function computeChange(now: number, before: number | undefined): Change |
   const size = ratio >= 10 ? `×${format.compact(Math.round(ratio))}` : format.percent(Math.abs(ratio - 1));
   return { direction: ratio > 1 ? 'up' : 'down', size };
 }
-
-/**
- * Computes the growth from the first half of the buckets to the second half. 0.5 means 50 % more. Ignores an incomplete
- * bucket.
- * @returns `undefined` if the first half is empty
- */
-export function computeTrend(values: readonly number[], unfinished: boolean): number | undefined {
-  const finished = unfinished ? values.slice(0, -1) : values;
-  const half = Math.floor(finished.length / 2);
-  const sum = (part: readonly number[]) => part.reduce((total, value) => total + value, 0);
-  const before = sum(finished.slice(0, half));
-  const after = sum(finished.slice(finished.length - half));
-  return before === 0 ? undefined : after / before - 1;
-}

@@ -236,7 +236,7 @@ describe('actions on a flag', () => {
     await expect.poll(copied).toBe("Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n");
   });
 
-  test('the chart of a flag shows its notes as markers', async () => {
+  test('the activity of a flag lists notes among other changes, and the chart shows notes as markers', async () => {
     const { page } = await openFresh('noted');
     await page.getByRole('button', { name: 'Add note' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add note' });
@@ -245,6 +245,11 @@ describe('actions on a flag', () => {
     const remove = page.getByRole('button', { name: 'Delete note: Rollout to everyone' });
     await remove.waitFor();
     await dialog.waitFor({ state: 'detached' });
+    const changes = page.getByRole('region', { name: 'Activity' }).getByRole('listitem');
+    expect(await changes.allInnerTexts()).toEqual([
+      expect.stringMatching(/^Rollout to everyone · .*@.* · /),
+      expect.stringMatching(/^First seen · /),
+    ]);
     await page.getByText('Show as table').click();
     await page
       .getByRole('region', { name: /^Table/ })
@@ -252,6 +257,7 @@ describe('actions on a flag', () => {
       .waitFor();
     await remove.click();
     await remove.waitFor({ state: 'detached' });
+    await expect.poll(() => changes.first().innerText()).toMatch(/^Note deleted · /);
   });
 
   test('the form of a flag keeps its input while the network is down', async () => {

@@ -43,7 +43,8 @@ const writing = /^(Add|Archive|Change|Create|Declare|Delete|End|Forget|Invite|Ke
 test('a Viewer sees no controls that change anything', async () => {
   const { page } = await visitAs('Vera', 'Viewer', `${featuresAddress}/flags`);
   const pages = [
-    [`${featuresAddress}/flag?name=checkout`, 'Only Users and Admins can change notes'],
+    [`${featuresAddress}/flag?name=checkout`, 'Rollout'],
+    [`${featuresAddress}/flag?name=checkout&tab=settings`, 'Only Users and Admins can change'],
     [`${featuresAddress}/metrics`, 'No metric'],
     ['/settings/applications', 'Only an Admin can change'],
     ['/settings/team', 'Only an Admin can change'],
@@ -60,7 +61,8 @@ test('a Viewer sees no controls that change anything', async () => {
 
 test('an Admin gives a member another role in the team', async () => {
   const { page: theirs, id } = await visitAs('Vico', 'Viewer', `${featuresAddress}/flag?name=checkout`);
-  await theirs.getByText('Only Users and Admins').waitFor();
+  await theirs.getByRole('region', { name: 'Activity' }).getByText('Rollout').waitFor();
+  expect(await theirs.getByRole('button', { name: 'Add note' }).count()).toBe(0);
   const { page } = await console.visit('/settings/team');
   await page.getByLabel('Role of Vico').selectOption('User');
   await page.getByText('Changed role of Vico').first().waitFor();

@@ -21,6 +21,7 @@ import { now } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
 import { useAction } from '../../components/action.tsx';
+import { ActivityText, Author } from '../../components/activity-text.tsx';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
 import { downloadFrom, ExportMenu } from '../../components/export-menu.tsx';
 import { Reason, Skeleton } from '../../components/failure.tsx';
@@ -164,24 +165,14 @@ function chooseNoun({ feature, kind }: ActivityItem): string {
 }
 
 function Item({ item, place }: { readonly item: ActivityItem; readonly place: InEnvironment }) {
-  const { at, kind, feature, environment, text, by, until } = item;
+  const { at, kind } = item;
   const { group, label } = activityKinds[kind];
-  const href = itemAddress(place, item);
   return (
     <li class={`activity-item activity-${kind}`}>
       <When at={at} />
       <Icon group={group} label={label} />
       <span class="activity-text">
-        {feature === null ? (
-          <a href={href}>{text}</a>
-        ) : (
-          <>
-            <a href={href}>{feature}</a> {text}
-          </>
-        )}
-        {until !== null && <span class="quiet"> until {format.time(until)}</span>}
-        <Author by={by} />
-        {environment === null && <span class="quiet"> · all environments</span>}
+        <ActivityText item={item} href={itemAddress(place, item)} />
       </span>
     </li>
   );
@@ -193,18 +184,6 @@ function When({ at }: { readonly at: string }) {
       {format.clock(at)} <span class="quiet">{format.relative(at, now.value)}</span>
     </time>
   );
-}
-
-const unnamed = {
-  user: 'a former member',
-  'api-key': 'an API key',
-  system: 'the service',
-  anonymous: 'an unauthenticated user',
-};
-
-function Author({ by }: Pick<ActivityItem, 'by'>) {
-  if (by === null) return null;
-  return <span class="quiet"> · {by.name || unnamed[by.type]}</span>;
 }
 
 const icons: Readonly<Record<ActivityGroup, string>> = {

@@ -19,9 +19,9 @@ import { moveAmong } from '../../components/menu.tsx';
 import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
+import { Activity } from './activity.tsx';
 import { DeclareButton, type FeaturePlace, type FeatureProps, featurePath } from './change.tsx';
 import { ExperimentSection } from './experiments.tsx';
-import { Notes } from './notes.tsx';
 import { RolloutSection } from './rollout.tsx';
 import { Code, Seen, Senders } from './senders.tsx';
 import { Settings } from './settings.tsx';
@@ -184,7 +184,7 @@ function TabContent({ place, feature, tab }: FeatureProps & { readonly tab: Flag
       <TrafficSection place={place} brief />
       <Reasons place={place} feature={feature} />
       <Seen place={place} detail={feature.data} />
-      <Notes place={place} detail={feature.data} />
+      <Activity place={place} detail={feature.data} />
     </div>
   );
 }

@@ -5,6 +5,8 @@ interface VerdictRule {
   readonly basis: VerdictBasis;
   /** Advice on the feature. */
   readonly advice: 'keep' | 'remove' | 'fix';
+  /** The advice with its reason, for people. */
+  readonly label: string;
   /** Meaning of the verdict in a few words. */
   readonly meaning: string;
   /** Condition of the verdict, in Markdown. */
@@ -19,54 +21,63 @@ export const verdictRules = {
   snoozed: {
     basis: 'declaration',
     advice: 'keep',
+    label: 'keep until a date',
     meaning: 'postponed by the team',
     when: 'The team has snoozed the feature (`snoozedUntil`).',
   },
   archived_but_asked: {
     basis: 'use',
     advice: 'fix',
+    label: 'fix: archived, but still checked',
     meaning: 'archived, but still checked',
     when: 'The feature is archived, and was seen since then and within 30 days. *A program still depends on the feature.*',
   },
   permanent: {
     basis: 'declaration',
     advice: 'keep',
+    label: 'keep for ever',
     meaning: 'meant to stay',
     when: 'The team has marked it as meant to stay.',
   },
   new: {
     basis: 'age',
     advice: 'keep',
+    label: 'keep: new',
     meaning: 'first seen or declared less than 7 days ago',
     when: 'First seen less than 7 days ago, or declared less than 7 days ago and never seen. *Every weekly job runs within 7 days.*',
   },
   one_variant: {
     basis: 'use',
     advice: 'remove',
+    label: 'remove: one variant only',
     meaning: 'a single variant in use',
     when: 'Seen within 30 days, with the same single variant in all environments. *Such a flag decides nothing, and a rollout takes less than 30 days.*',
   },
   in_use: {
     basis: 'use',
     advice: 'keep',
+    label: 'keep: in use',
     meaning: 'still used',
     when: 'Seen within 30 days, and no earlier rule applies.',
   },
   cannot_tell: {
     basis: 'silence',
     advice: 'keep',
+    label: 'keep: silence proves nothing',
     meaning: 'silent, but its senders are silent too, or their times are wrong',
     when: 'Not seen for 30 days, but the silence proves nothing. In an environment that has seen the feature, no sender reports, a sender of the last 90 days has stopped reporting, or a sender names the feature in late reports. If the feature was never seen, no environment has a sender that reports. *A quarterly job looks the same as a removed job.*',
   },
   safe_to_remove: {
     basis: 'senders',
     advice: 'remove',
+    label: 'remove: no sign of use',
     meaning: 'no longer checked by any of its senders, and all of them still report',
     when: 'Not seen for 30 days. In every environment that has seen the feature, senders report. The senders that checked the feature are known and still report in some version, or the environment has not seen the feature for 90 days. *A sender that is silent for 90 days counts as switched off.*',
   },
   not_seen: {
     basis: 'silence',
     advice: 'keep',
+    label: 'keep: senders unknown, no sign of use',
     meaning: 'silent while others report, but the senders that checked it are unknown',
     when: 'Not seen for 30 days, and no earlier rule applies. The feature was never seen, or its senders are unknown, for example after an import.',
   },

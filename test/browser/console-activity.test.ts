@@ -35,7 +35,7 @@ const pageAddress = (page: string, query = 'range=24h') => `/apps/${shop.applica
 test('the activity page lists changes by day with links, folds many changes of one kind, and filters them', async () => {
   const { page } = await console_.visit(pageAddress('activity'));
   await page.getByRole('link', { name: 'checkout' }).first().waitFor();
-  await page.getByText('Changed: permanent no → yes').waitFor();
+  await page.getByText('Changed: keep for ever no → yes').waitFor();
   await page.getByText('First seen: 7 flags').click();
   await page.getByRole('link', { name: 'flag-5' }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
@@ -53,7 +53,7 @@ test('the activity page lists changes by day with links, folds many changes of o
 
 test('the activity page shows a change that is made while it is open, on a phone and in dark mode too', async () => {
   const { page, tab } = await console_.visit(pageAddress('activity', 'range=1h'), { colorScheme: 'dark' });
-  await page.getByText('Changed: permanent no → yes').waitFor();
+  await page.getByText('Changed: keep for ever no → yes').waitFor();
   const path = `/api/v2/applications/${shop.application}/features`;
   await console_.manage('POST', path, 201, { name: 'just-now' });
   const other = await tab(pageAddress('activity', 'range=24h&what=note'));

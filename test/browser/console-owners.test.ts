@@ -140,7 +140,7 @@ describe('the clean-up page', () => {
   test('the clean-up page groups flags by owner, with evidence, one pull-request text and the number of removable flags', async () => {
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);
     const forever = item(page, 'forever');
-    await forever.getByText(/^Remove: only on since/).waitFor();
+    await forever.getByText(/^Remove: one variant only since/).waitFor();
     await forever.getByText(/Only the variant on has been served/).waitFor();
     await forever.getByText('Keep the branch of the variant').first().waitFor();
     await item(page, 'legacy').getByText('The code no longer names the flag').first().waitFor();

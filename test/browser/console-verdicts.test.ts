@@ -72,16 +72,16 @@ async function keep(page: Page, name: string): Promise<void> {
 describe('the verdict', () => {
   test('the table of flags shows verdicts and filters by verdict, and agrees with the page of a flag', async () => {
     const { page } = await console.visit(featuresAddress(shop));
-    await findRow(page, 'old-banner').getByText('keep: cannot tell').waitFor();
+    await findRow(page, 'old-banner').getByText('keep: silence proves nothing').waitFor();
     const misspelt = findRow(page, 'chekcout').getByText('fix: unknown flag – did you mean checkout?');
     expect(await misspelt.getAttribute('title')).toMatch(/might be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
     expect(await findRow(page, 'next-year').getByText('keep: new').count()).toBe(1);
-    await page.getByLabel('State').selectOption({ label: 'keep: cannot tell (1)' });
+    await page.getByLabel('State').selectOption({ label: 'keep: silence proves nothing (1)' });
     await expect.poll(() => names(page)).toEqual(['old-banner']);
     expect(page.url()).toContain('state=cannot_tell');
     await page.getByRole('link', { name: 'old-banner' }).first().click();
-    await page.getByRole('heading', { name: 'Keep: cannot tell whether it is used' }).waitFor();
+    await page.getByRole('heading', { name: 'Keep: silence proves nothing' }).waitFor();
     await page
       .getByText(/still names it in Production, at earlier times: a clock might be wrong\./)
       .first()

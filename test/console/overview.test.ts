@@ -133,7 +133,7 @@ describe('flags', () => {
 
   test('an archived flag that programs still check needs attention', () => {
     const asked = row('a', { verdict: 'archived_but_asked', archived: true });
-    expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['fix: archived but requested', false]);
+    expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['fix: archived, but still checked', false]);
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
   });
 

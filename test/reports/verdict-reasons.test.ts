@@ -117,7 +117,7 @@ describe('explainJudgement', () => {
       'a snoozed feature',
       createFacts([place('P', { sight: silent, reporters: [api] })], { snoozedUntil: now + dayMs, permanent: true }),
       [
-        'The verdict is snoozed until <at>.',
+        'The team keeps it until <at>.',
         'No packet and no report has named it since <at>.',
         'During that time, 1 sender of this application kept reporting in P: api 1.0.',
         'The senders that checked it in P are not known. Its silence is the only basis.',

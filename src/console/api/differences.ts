@@ -1,3 +1,5 @@
+import { fieldWords } from '../../contract/field-words.ts';
+
 interface Difference {
   readonly field: string;
   readonly before: unknown;
@@ -41,7 +43,7 @@ export function valueText(value: unknown): string {
 
 /** Returns the label of a field: "Allowed origins" for `allowedOrigins`. */
 export function fieldText(field: string): string {
-  const words = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const words = fieldWords(field);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -1,5 +1,6 @@
 import { auditEntries, findApplicationId } from '../../accounts/audit-log.ts';
 import type { ActivityKind } from '../../contract/activity.ts';
+import { fieldWords } from '../../contract/field-words.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { AuditEntry, FeatureDeclaration, FeatureNote } from '../../storage/lmdb/records.ts';
@@ -76,22 +77,17 @@ function splitTargetName({ type, name }: AuditEntry['target']): { feature: strin
   return { feature, name: experiment };
 }
 
-/** Formats a change: "Archived", "Changed: permanent no → yes" or "Metric latency changed: unit – → ms". */
+/** Formats a change: "Archived", "Changed: keep for ever no → yes" or "Metric latency changed: unit – → ms". */
 function formatChange(prefix: string, done: string, changes: readonly ChangedField[]): string {
   const [first] = changes;
   if (changes.length === 1 && first?.field === 'archived')
     return capital(`${prefix}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
   const details = changes.map(({ field, from, to }) =>
     done === 'changed'
-      ? `${splitWords(field)} ${from ?? 'none'} → ${to ?? 'none'}`
-      : `${splitWords(field)} ${to ?? 'none'}`,
+      ? `${fieldWords(field)} ${from ?? 'none'} → ${to ?? 'none'}`
+      : `${fieldWords(field)} ${to ?? 'none'}`,
   );
   return capital(`${prefix}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
-}
-
-/** Splits a field name into words: "allowed origins" for `allowedOrigins`. */
-function splitWords(field: string): string {
-  return field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function capital(text: string): string {

@@ -83,11 +83,11 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     reason('silence', 'Its silence does not prove that it is no longer used.'),
   ],
   permanent: (facts, { otherwise }, figures) => [
-    reason('permanent', 'The team has declared it permanent.'),
+    reason('permanent', 'The team keeps it for ever.'),
     ...(otherwise === undefined ? [] : explain[otherwise.kind](facts, otherwise, figures)),
   ],
   snoozed: (facts, { otherwise }, figures) => [
-    ...timed('snoozed', facts.declaration?.snoozedUntil ?? null, (at) => `The verdict is snoozed until ${at}.`),
+    ...timed('snoozed', facts.declaration?.snoozedUntil ?? null, (at) => `The team keeps it until ${at}.`),
     ...(otherwise === undefined ? [] : explain[otherwise.kind](facts, otherwise, figures)),
   ],
   new: (facts, { since }) =>

@@ -74,7 +74,7 @@ test('the activity feed lists changes by people with the values before and after
     [null, 'Application shop changed: allowed origins none → https://shop.example, rate none → 20'],
     [null, 'Metric latency declared: kind gauge, unit ms'],
     ['checkout', 'Archived'],
-    ['checkout', 'Changed: permanent no → yes, split none → on 1, off 3'],
+    ['checkout', 'Changed: keep for ever no → yes, split none → on 1, off 3'],
     ['checkout', 'Declared: description New checkout'],
     [null, 'Key Frontend created: type Frontend'],
     [null, 'Application shop created'],

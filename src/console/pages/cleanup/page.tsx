@@ -16,8 +16,7 @@ import { Pending, Reason } from '../../components/failure.tsx';
 import { Help } from '../../components/help.tsx';
 import { Table } from '../../components/table/table.tsx';
 import { format, plural } from '../../text/format.ts';
-import { reasonText } from '../feature/verdict-words.ts';
-import { states } from '../overview/states.ts';
+import { formatLabel, reasonText } from '../feature/verdict-words.ts';
 
 const everyMs = 30_000;
 const dayMs = 86_400_000;
@@ -173,7 +172,7 @@ function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
             value: ({ feature }) => feature,
             cell: ({ feature }) => <a href={featureAddress({ ...place, name: feature }, query)}>{feature}</a>,
           },
-          { key: 'verdict', title: 'Verdict', value: ({ verdict }) => states[verdict] },
+          { key: 'verdict', title: 'Verdict', value: ({ verdict }) => formatLabel(verdict) },
           {
             key: 'why',
             title: 'Why',
@@ -227,9 +226,8 @@ function Item({ item, place }: ItemProps) {
   );
 }
 
-function whyGoes({ variant, since }: CleanupItem): string {
-  const from = since === null ? '' : ` since ${format.time(since)}`;
-  return variant === null ? `Remove: unused${from}` : `Remove: only ${variant}${from}`;
+function whyGoes({ verdict, since }: CleanupItem): string {
+  return `${formatLabel(verdict)}${since === null ? '' : ` since ${format.time(since)}`}`;
 }
 
 function formatTitle(total: number): string {

@@ -1,23 +1,11 @@
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
-import type { VerdictKind } from '../../../contract/verdicts.ts';
+import { type VerdictKind, verdictRules } from '../../../contract/verdicts.ts';
 
 export interface TextFormat {
   time(at: string): string;
   list(items: readonly string[]): string;
 }
-
-const beginnings: Readonly<Record<VerdictKind, string>> = {
-  safe_to_remove: 'Remove: no sign of use',
-  not_seen: 'Keep, senders unknown: no sign of use',
-  one_variant: 'Remove: one variant only',
-  in_use: 'Keep: in use',
-  archived_but_asked: 'Fix: archived, but still requested',
-  cannot_tell: 'Keep: cannot tell whether it is used',
-  permanent: 'Keep for ever',
-  snoozed: 'Keep',
-  new: 'Keep: new',
-};
 
 type Tone = 'good' | 'warn' | 'bad' | 'quiet';
 
@@ -69,10 +57,16 @@ export function formatHeading(
 
 function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { time, list }: TextFormat): string {
   const { kind, since, environments } = verdict;
-  const until = kind === 'snoozed' && snoozedUntil !== null ? ` until ${time(snoozedUntil)}` : '';
   const from = since !== null && dated.has(kind) ? ` since ${time(since)}` : '';
   const where = environments.length > 0 && placed.has(kind) ? `, in ${list(environments)}` : '';
-  return `${beginnings[kind]}${until}${from}${describeRule(verdict)}${where}`;
+  const label = snoozedUntil === null ? formatLabel(kind) : formatLabel(kind).replace('a date', time(snoozedUntil));
+  return `${label}${from}${describeRule(verdict)}${where}`;
+}
+
+/** Returns the label of a verdict as the beginning of a sentence. */
+export function formatLabel(kind: VerdictKind): string {
+  const { label } = verdictRules[kind];
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
 /** Describes the rule by which a flag is in use. A page can show one variant although the verdict rests on several. */

@@ -1,26 +1,24 @@
 import { surplusName } from '../../../contract/names.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
-import { explainSilence, type VerdictKind, verdictRules } from '../../../contract/verdicts.ts';
+import { explainSilence, type VerdictKind, verdictKinds, verdictRules } from '../../../contract/verdicts.ts';
 
-/** Returns the state of a flag with a verdict: the advice, and the reason for it. */
-const advise = (kind: VerdictKind, reason: string) => `${verdictRules[kind].advice}: ${reason}`;
+export type State = VerdictKind | 'undeclared' | 'archived';
 
-export const states = {
-  safe_to_remove: advise('safe_to_remove', 'no sign of use'),
-  one_variant: advise('one_variant', 'one variant only'),
-  archived_but_asked: advise('archived_but_asked', 'archived but requested'),
-  undeclared: 'fix: unknown flag',
-  new: advise('new', 'new'),
-  in_use: advise('in_use', 'in use'),
-  snoozed: advise('snoozed', 'until a date'),
-  permanent: advise('permanent', 'for ever'),
-  not_seen: advise('not_seen', 'silent, senders unknown'),
-  cannot_tell: advise('cannot_tell', 'cannot tell'),
-  archived: 'archived',
-} as const;
+/** The states of flags, with their labels. Flags that need an action come first. */
+export const states = Object.fromEntries([
+  ...listLabels('remove'),
+  ...listLabels('fix'),
+  ['undeclared', 'fix: unknown flag'],
+  ...listLabels('keep'),
+  ['archived', 'archived'],
+]) as Readonly<Record<State, string>>;
 
-export type State = keyof typeof states;
+function listLabels(advice: (typeof verdictRules)[VerdictKind]['advice']): readonly (readonly [VerdictKind, string])[] {
+  return verdictKinds
+    .filter((kind) => verdictRules[kind].advice === advice)
+    .map((kind) => [kind, verdictRules[kind].label]);
+}
 
 export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);

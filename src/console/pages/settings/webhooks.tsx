@@ -30,7 +30,7 @@ export function Webhooks({ team }: { readonly team: string }) {
     <Section
       title="Webhooks"
       help="webhooks#events"
-      note="Addresses that receive events, such as a stale flag or a leaked key."
+      note="Addresses that receive events, such as a refused sender or a leaked key."
     >
       <ResourceTable
         list={useList<Webhook>(path)}

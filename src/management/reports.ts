@@ -117,6 +117,9 @@ export const ingest: Group = {
         unnamed: Type.Optional(
           boolean('With `environment`: also list mint requests, and messages without an existing environment.'),
         ),
+        versionsOf: Type.Optional(
+          text('Also count the messages of this program by version. CSV and NDJSON ignore this parameter.'),
+        ),
         ...range,
         ...format,
       },
@@ -125,7 +128,7 @@ export const ingest: Group = {
       handle(call, { reports }) {
         const { directory, application, query } = call;
         const { number, environments, revokedKeys = [] } = application;
-        const { environment: name, unnamed = false } = query;
+        const { environment: name, unnamed = false, versionsOf } = query;
         const only = name === undefined ? undefined : findEnvironment(environments, name);
         const now = directory.clock.now();
         const inHours = { ...query, step: 'hour' } as const;
@@ -134,7 +137,7 @@ export const ingest: Group = {
         const keys = [...revokedKeys, ...directory.getApplicationKeys(application.id)].map(
           ({ id, name }) => [id, name] as const,
         );
-        const task = { application: { number, environments }, only, unnamed, hours, keys };
+        const task = { application: { number, environments }, only, unnamed, hours, versionsOf, keys };
         return respondWithReport(call, reports, 'ledger', task);
       },
     }),

@@ -18,6 +18,8 @@ beforeAll(async () => {
   expect(await send({ e: 'Prodction' })).toBe(404);
   expect(await send({ f: { checkout: { on: [2 ** 31] } } })).toBe(202); // Only this count is refused.
   expect(await send({ k: `fm_fe_${'c0ffee'.repeat(6)}` })).toBe(404);
+  for (const version of ['1.9', '1.10', '1.10', '1.10'])
+    expect(await send({}, 'https://shop.example', `shop-api/${version}`)).toBe(202);
 });
 afterAll(async () => {
   await console_?.close();
@@ -25,11 +27,11 @@ afterAll(async () => {
 });
 
 /** Sends an invalid packet. @returns the status of the response */
-async function send(wrong: object, origin = 'https://shop.example'): Promise<number> {
+async function send(wrong: object, origin = 'https://shop.example', userAgent = `sender of ${origin}`) {
   const packet = { k: shop.key, e: 'Production', f: { checkout: { on: [1] } }, ...wrong };
   const { status } = await fetch(`${console_.origin}/api/frontend/telemetry`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', origin, 'user-agent': `sender of ${origin}` },
+    headers: { 'content-type': 'application/json', origin, 'user-agent': userAgent },
     body: JSON.stringify(packet),
   });
   return status;
@@ -112,6 +114,33 @@ test('the address of the ingest page contains the filters, and the CSV file cont
   expect(more).toEqual(['']);
   await page.getByLabel('Sender', { exact: true }).fill('no such sender');
   await page.getByText('No sender matches the filters.').waitFor();
+});
+
+test('the ingest page splits the messages of a program by version, with the share of each version', async () => {
+  const { page } = await console_.visit(ingest());
+  await page
+    .getByRole('row', { name: /^shop-api/ })
+    .getByRole('button', { name: '2 versions' })
+    .click();
+  await page.waitForURL(/program=shop-api/);
+  expect(await page.getByLabel('Split by').inputValue()).toBe('shop-api');
+  const rows = page.getByRole('region', { name: 'Shares of the versions of shop-api' }).locator('tbody tr');
+  await expect
+    .poll(async () => (await rows.allInnerTexts()).map((row) => row.split('\t').slice(0, 4)))
+    .toEqual([
+      ['1.10', '3', '75%', '0 (0%)'],
+      ['1.9', '1', '25%', '0 (0%)'],
+    ]);
+  const chart = page.locator('figure', { hasText: 'Messages of shop-api by version' });
+  expect(await chart.locator('.chart-legend li').allInnerTexts()).toEqual([
+    '1.9',
+    '1.10',
+    expect.stringMatching('so far'),
+  ]);
+  expect(await schemeFaults(page)).toEqual([]);
+  await page.getByLabel('Split by').selectOption('Outcome');
+  await page.getByRole('application', { name: /^Accepted and refused/ }).waitFor();
+  expect(page.url()).not.toContain('program=');
 });
 
 test('the ingest page fits a phone and passes axe-core in light and dark mode', async () => {

@@ -64,6 +64,21 @@ test.concurrent('the ingest report shows a refused Backend key without its text'
   });
 });
 
+test.concurrent('the ingest report counts the messages of a program by version if a query names the program', async () => {
+  const { id, mobile } = await openShop();
+  for (const version of ['1.0', '2.0', '2.0'])
+    expect(await sendPacket({ k: mobile.key }, { 'user-agent': `shop/${version}` })).toBe(202);
+  const { versions } = await read(id, 'environment=Production&versionsOf=shop');
+  expect(versions?.map(({ version, accepted }) => [version, accepted])).toEqual(
+    expect.arrayContaining([
+      ['1.0', 1],
+      ['2.0', 2],
+    ]),
+  );
+  expect((await read(id, 'environment=Production&versionsOf=basket')).versions).toEqual([]);
+  expect((await read(id)).versions).toBeUndefined();
+});
+
 test.concurrent('the ingest report shows the unknown environment of a refused message', async () => {
   const { id, mobile } = await openShop();
   expect(await sendPacket({ k: mobile.key, e: 'Prodction' })).toBe(404);

@@ -7,6 +7,7 @@ export interface LedgerReport {
   readonly refused: number;
   readonly noted: number;
   readonly entries: readonly LedgerReportEntry[];
+  readonly versions?: readonly { readonly version: string | null; readonly accepted: number }[];
 }
 
 export interface LedgerReportEntry {

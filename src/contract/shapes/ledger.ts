@@ -34,6 +34,16 @@ const LedgerEntry = Type.Object({
 });
 export type LedgerEntry = Static<typeof LedgerEntry>;
 
+const VersionCounts = Type.Object({
+  version: orNull(
+    text('Version in `User-Agent`; `null` if unknown. `__other__` stands for versions beyond the limit.'),
+  ),
+  accepted: count('Accepted messages.'),
+  refused: count('Refused messages.'),
+  hourly: list(Type.Integer({ minimum: 0 }), 'Messages in each hour of the report.'),
+});
+export type VersionCounts = Static<typeof VersionCounts>;
+
 export const IngestReport = shape(
   'IngestReport',
   {
@@ -56,6 +66,9 @@ export const IngestReport = shape(
     ),
     entries: list(LedgerEntry, 'Entries of the report: refusals first, then notes, each with the latest first.'),
     entriesLeftOut: count('Number of entries that the response omits.'),
+    versions: Type.Optional(
+      list(VersionCounts, 'Messages of the program in `versionsOf`, the latest version first; absent without it.'),
+    ),
   },
   {
     environment: 'Production',

@@ -12,6 +12,7 @@ import {
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, readEach } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { VersionCounter } from './version-counts.ts';
 
 export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;
@@ -20,6 +21,8 @@ export interface LedgerTask {
   /** True to include the rows without an environment. */
   readonly unnamed: boolean;
   readonly hours: Hours;
+  /** Program whose messages are also counted by version, if any. */
+  readonly versionsOf?: string | undefined;
   /** Ids and names of keys, for the examples. */
   readonly keys: readonly (readonly [id: string, name: string])[];
 }
@@ -44,16 +47,19 @@ export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<Ing
   const { application, only, unnamed, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();
+  const counter = task.versionsOf === undefined ? undefined : new VersionCounter(task.versionsOf, hours);
   yield* fromSnapshot(store.lmdb, function* (at) {
     const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
-    yield* readEach(entries, ({ dimensions, count, lastAt, example }) => {
+    yield* readEach(entries, (entry) => {
+      const { dimensions, count, lastAt, example } = entry;
       const environment = present.has(dimensions.environment) ? dimensions.environment : null;
       const wanted = environment === null ? unnamed : environment === only?.number;
       if (only !== undefined && !wanted) return;
+      counter?.add(entry);
       mergeLedgerTotal(ensureRow(rows, { ...dimensions, environment }).totals, { count, lastAt, example });
     });
   });
-  return describe(task, [...rows.values()]);
+  return { ...describe(task, [...rows.values()]), ...(counter && { versions: counter.versions }) };
 }
 
 function ensureRow(rows: Map<string, ReportedRow>, subject: LedgerDimensions): ReportedRow {

@@ -173,11 +173,7 @@ function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
             cell: ({ feature }) => <a href={featureAddress({ ...place, name: feature }, query)}>{feature}</a>,
           },
           { key: 'verdict', title: 'Verdict', value: ({ verdict }) => formatLabel(verdict) },
-          {
-            key: 'why',
-            title: 'Why',
-            value: ({ why }) => (why.at === null ? why.text : why.text.replace(why.at, format.time(why.at))),
-          },
+          { key: 'why', title: 'Why', value: ({ why }) => reasonText(why, format) },
           { key: 'owners', title: 'Owners', value: ({ owners }) => ownersText(owners) },
         ]}
       />

@@ -2,7 +2,8 @@ import { checksOnlyText, isChecksOnly, listChecksOnly } from '../../../contract/
 import { surplusName } from '../../../contract/names.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
-import { featureAddress, useQuery } from '../../address/address.ts';
+import { environmentAddress, featureAddress, kept, useQuery } from '../../address/address.ts';
+import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { CodePlaces } from '../../components/code-places.tsx';
 import { Reason } from '../../components/failure.tsx';
@@ -21,7 +22,10 @@ export function useChecksOnly(place: FeaturePlace): readonly string[] {
 
 export function Senders({ place }: { readonly place: FeaturePlace }) {
   const { data, error } = usePoll<FeatureSenders>(featurePath(place, 'senders'), everyMs);
+  const { query } = useQuery();
   const sources = listChecksOnly(data?.items.filter(isChecksOnly) ?? []);
+  const versionsAddress = (program: string) =>
+    withQuery(environmentAddress(place.application, place.environment, 'ingest'), { ...kept(query), program });
   return (
     <section aria-labelledby="flag-senders">
       <h2 id="flag-senders">Senders</h2>
@@ -29,7 +33,7 @@ export function Senders({ place }: { readonly place: FeaturePlace }) {
       {data !== undefined && (
         <Table
           caption="Senders of the flag"
-          columns={programColumns(data.items)}
+          columns={programColumns(data.items, versionsAddress)}
           rows={groupPrograms(data.items)}
           rowKey={({ name }) => name}
           csv={`${place.name}-senders`}
@@ -57,10 +61,19 @@ export function Code({ code }: Pick<FeatureDetail, 'code'>) {
   );
 }
 
-function programColumns(senders: FeatureSenders['items']): Column<SenderProgram>[] {
+/** @param getHref returns the address of the messages of a program by version */
+function programColumns(
+  senders: FeatureSenders['items'],
+  getHref: (program: string) => string,
+): Column<SenderProgram>[] {
   const environments = [...new Set(senders.map(({ environment }) => environment))].sort();
   return [
-    { key: 'name', title: 'Program', value: ({ name }) => (name === surplusName ? 'Others' : name) },
+    {
+      key: 'name',
+      title: 'Program',
+      value: ({ name }) => (name === surplusName ? 'Others' : name),
+      cell: ({ name }) => (name === surplusName ? 'Others' : <a href={getHref(name)}>{name}</a>),
+    },
     {
       key: 'last',
       title: 'Last request',

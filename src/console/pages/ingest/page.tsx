@@ -1,9 +1,10 @@
 /*
  * src/console/pages/ingest: accepted and refused packets and reports. page.tsx shows the reasons of refusals with their
- * remedies, keys.tsx the names of keys, and senders.tsx the senders. reasons.ts and programs.ts contain computations.
+ * remedies, keys.tsx the names of keys, senders.tsx the senders, and versions.tsx the versions of a program. reasons.ts and programs.ts contain computations.
  */
 
 import type { ComponentChildren } from 'preact';
+import { senderProgram } from '../../../contract/programs.ts';
 import type { IngestReport, LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { applicationSettingsAddress, useQuery } from '../../address/address.ts';
@@ -16,12 +17,14 @@ import { Chart } from '../../components/chart/chart.tsx';
 import { bucketAt } from '../../components/chart/series.ts';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
 import { Pending } from '../../components/failure.tsx';
+import { Filter, type Options, withChosen } from '../../components/form/filters.tsx';
 import { Help } from '../../components/help.tsx';
 import { Ago } from '../../components/table/columns.tsx';
 import { format, plural } from '../../text/format.ts';
 import { KeyLink, useKeys } from './keys.tsx';
 import { adviceOn, type LedgerReason, leakAdvice, listReasons } from './reasons.ts';
 import { Senders, Unattributed } from './senders.tsx';
+import { Versions } from './versions.tsx';
 
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, everyMs } = useRange();
@@ -51,6 +54,7 @@ interface LedgerProps extends PlaceProps {
 }
 
 function Ledger({ app, env, ledger, error }: LedgerProps) {
+  const { program = '' } = useQuery().query;
   if (ledger === undefined) return <Pending error={error} />;
   return (
     <>
@@ -74,12 +78,26 @@ function Ledger({ app, env, ledger, error }: LedgerProps) {
           Packets and reports for {env}, in whole hours from {format.time(ledger.from)} to {format.time(ledger.to)}.
         </p>
         <Unnamed counts={ledger.unnamed} />
-        <Hours app={app} env={env} />
+        <div class="filters">
+          <Filter name="program" label="Split by" options={listSplits(ledger.entries, program)} />
+        </div>
+        {program ? <Versions app={app} env={env} program={program} /> : <Hours app={app} env={env} />}
       </section>
       <Reasons entries={ledger.entries} app={app} />
       <Senders entries={ledger.entries} leftOut={ledger.entriesLeftOut} env={env} />
     </>
   );
+}
+
+/** Returns the choices of the chart: by outcome, or by the versions of a program. */
+function listSplits(entries: readonly LedgerEntry[], chosen: string): Options {
+  const programs = new Set(entries.map(({ sender: { userAgent, instance } }) => senderProgram(userAgent, instance)));
+  const all = withChosen(
+    Array.from(programs, (name) => [name] as const),
+    [chosen].filter(Boolean),
+  );
+  const sorted = all.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return [['', 'Outcome'], ...sorted.map(([name]) => [name, `Version of ${name}`] as const)];
 }
 
 /** Shows the number of messages that do not belong to an environment. */

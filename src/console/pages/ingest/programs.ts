@@ -22,8 +22,6 @@ export interface SendingProgram {
 interface SendingVersion {
   /** Empty if neither the version nor the instance is known. */
   readonly label: string;
-  readonly lastAt: string;
-  readonly counts: Counts;
   readonly userAgents: readonly string[];
 }
 
@@ -37,8 +35,6 @@ export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
       codes: [...new Set(own.flatMap(({ code }) => code ?? []))],
       versions: byProgram(own, formatVersion).map((version) => ({
         label: version.name,
-        lastAt: version.lastAt,
-        counts: sumCounts(version.entries),
         userAgents: [...new Set(version.entries.flatMap(({ sender }) => sender.userAgent ?? []))],
       })),
     }),

@@ -9,7 +9,7 @@ import { useQuery } from '../../address/address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Filter } from '../../components/form/filters.tsx';
-import { Ago, agoColumn, countColumn, Program } from '../../components/table/columns.tsx';
+import { agoColumn, countColumn, Program } from '../../components/table/columns.tsx';
 import { type Column, ExportTable, Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
@@ -62,7 +62,7 @@ function programColumns(shown: readonly LedgerEntry['outcome'][]): Column<Sendin
       key: 'sender',
       title: 'Program',
       value: ({ name }) => name,
-      cell: (row) => <Versions of={row} />,
+      cell: (row) => <Name of={row} />,
       class: 'ingest-sender',
     },
     { key: 'what', title: 'Type', value: ({ types }) => types.join('; ') },
@@ -88,32 +88,19 @@ function Count({ counts, of }: { readonly counts: Counts; readonly of: LedgerEnt
   return <span class={tones[of]}>{format.full(counts[of])}</span>;
 }
 
-function Versions({ of: { name, versions } }: { readonly of: SendingProgram }) {
+/** The name of a program with its version, or with a link to the counts of its versions. */
+function Name({ of: { name, versions } }: { readonly of: SendingProgram }) {
+  const { change } = useQuery();
   const [only] = versions;
   if (versions.length === 1)
     return <span title={only!.userAgents.join('\n')}>{[name, only!.label].filter(Boolean).join(' ')}</span>;
   return (
-    <details>
-      <summary>
-        {name} <span class="quiet">{plural(versions.length, 'version')}</span>
-      </summary>
-      <ul class="ingest-versions">
-        {versions.map(({ label, counts, lastAt, userAgents }) => (
-          <li key={label} title={userAgents.join('\n')}>
-            {label || 'unknown version'}:{' '}
-            {format.list(
-              outcomes
-                .filter((each) => counts[each] > 0)
-                .map((each) => `${format.full(counts[each])} ${titles[each].toLowerCase()}`),
-            )}
-            <span class="quiet">
-              {' '}
-              · <Ago at={lastAt} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </details>
+    <>
+      {name}{' '}
+      <button type="button" class="link" onClick={() => change({ program: name }, true)}>
+        {plural(versions.length, 'version')}
+      </button>
+    </>
   );
 }
 

@@ -16,8 +16,8 @@ import { dropPrivateViews } from './views.ts';
 export const secretOverlapMs = 24 * 3_600_000;
 
 /**
- * The hash of an API key without a secret. No known secret has this hash. Secrets are still compared with it, so that a
- * rejection takes as long as for a key with a secret.
+ * The hash of an API key without a secret. No known secret has this hash. Secrets are still compared with it, so that
+ * timing does not reveal such a key.
  */
 export const noSecretHash = '0'.repeat(64);
 
@@ -28,7 +28,7 @@ interface Credential {
 }
 
 interface Settings extends PlainKeySettings {
-  /** Shorthand for the scope of the role. */
+  /** Short for the scope that corresponds to the role. */
   readonly role: Role;
   readonly scopes: readonly KeyScope[];
   /** Ids of applications; `null` for all applications of the team. */
@@ -146,7 +146,7 @@ export function deleteApiKey(directory: Directory, teamId: string, clientId: str
   });
 }
 
-/** Returns the API key with these credentials, or `undefined`. The check of an unknown client takes equally long. */
+/** Returns the API key with these credentials, or `undefined`. The check takes equally long for an unknown client. */
 export function verifyClient(
   accounts: Pick<Accounts, 'apiKeys'>,
   clientId: string,
@@ -232,7 +232,7 @@ function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
 
 const dayMs = 24 * 3_600_000;
 
-/** Days until an API key expires, rounded up. `undefined` before the announcement period and after the expiry. */
+/** Days until an API key expires, rounded up. `undefined` after it, and before the first announcement is due. */
 export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
@@ -251,7 +251,7 @@ function dueFor(apiKey: ApiKey, now: number): number | undefined {
 }
 
 /**
- * Announces the expiry of each API key twice, regardless of the number of nodes.
+ * Announces the expiry of each API key, once per entry of `expiryDays` on all nodes together.
  * @param isWanted true if a webhook of the team receives the event
  */
 export async function announceExpiringKeys(directory: Directory, isWanted: (teamId: string) => boolean): Promise<void> {

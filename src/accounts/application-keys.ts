@@ -67,8 +67,8 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // A key can be rotated again after its successor was deleted. The key then expires no later than the first rotation
-    // promised.
+    // If its successor was deleted, a key can be rotated again. It then keeps the expiry of the first rotation, if
+    // earlier.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     tx.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
@@ -114,7 +114,7 @@ export function adoptKey(
 /** Printable ASCII without spaces, because a token is sent in a header. */
 const tokenPattern = /^[!-~]+$/;
 
-/** Minimum length of the secret part of a token. Anyone could guess a shorter secret. */
+/** Minimum length of the secret part of a token. A shorter secret could be guessed. */
 const shortestSecret = 16;
 
 export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
@@ -134,10 +134,7 @@ function chooseName(tx: AccountTransaction, { id }: Application, wanted: string 
   return name;
 }
 
-/**
- * Checks the maximum number of keys. A rotated key does not count, but its successor does. @throws {Refusal}
- * `plan_limit`
- */
+/** Checks the maximum number of keys. A key that has a successor does not count. @throws {Refusal} `plan_limit` */
 function checkCount(tx: AccountTransaction, application: Application): void {
   checkTierLimit(getTier(tx, application), 'keys', tx.getApplicationKeys(application.id).filter(isCounted).length + 1);
 }

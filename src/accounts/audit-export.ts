@@ -17,8 +17,8 @@ interface ExportCounts {
 const stride = 200;
 
 /**
- * Copies the audit log to a directory: one file per day (UTC), one line of JSON per entry, as in the API. The files
- * themselves record the progress, so a crash or a restored backup does not skip entries.
+ * Copies the audit log to a directory: one file per day (UTC), one line of JSON per entry, as in the API. Progress is
+ * read from the files themselves, so neither a crash nor a restored backup skips entries.
  */
 export class AuditExport {
   readonly counts: ExportCounts = { made: 0, failed: 0 };
@@ -55,7 +55,7 @@ export class AuditExport {
       this.counts.made += 1;
       return this.#number;
     } catch (error) {
-      this.#last = undefined; // Some of the lines might already be in the files.
+      this.#last = undefined; // Read the files again, because some lines might be in them.
       this.#tellFailure(error as Error);
       return -1;
     }
@@ -82,7 +82,7 @@ export class AuditExport {
     return this.#last === undefined || this.#last === 'none' ? -1 : this.#last.number;
   }
 
-  /** True if the log continues from the last exported entry. False if an older state of the store was restored. */
+  /** True if the log continues after the last exported entry; false if an older state of the store was restored. */
   #isStill({ audit }: Source): boolean {
     if (this.#last === undefined) return false;
     if (this.#last === 'none') return true;
@@ -90,7 +90,7 @@ export class AuditExport {
     const same = audit.get(auditKey(number));
     if (same !== undefined) return formatLine(same) === formatLine(this.#last);
     const [newest] = audit.getRange({ reverse: true, limit: 1 });
-    return newest === undefined || newest.value.number > number; // True if the exported entry has expired.
+    return newest === undefined || newest.value.number > number; // The exported entry has expired, and was removed from the log.
   }
 
   /** Finds the latest entry of the log that is in a file. */
@@ -123,7 +123,7 @@ export class AuditExport {
     return entries.length === stride;
   }
 
-  /** Groups consecutive entries by file. After a crash, a file contains all entries before its last entry. */
+  /** Groups consecutive entries by file. Written in this order, a file has all entries before its last one. */
   #groupRuns(entries: readonly AuditEntry[]): readonly Run[] {
     const runs: Run[] = [];
     for (const entry of entries) {

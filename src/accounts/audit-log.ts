@@ -28,7 +28,7 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
-/** Returns the application of an entry; `undefined` for other targets, and for keys in entries of earlier releases. */
+/** Returns the application of an entry; `undefined` for other targets, and for a key in earlier releases' entries. */
 export function findApplicationId({ applicationId, target }: AuditEntry): string | undefined {
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
@@ -44,10 +44,10 @@ export function auditEntries(
   return Array.from(audit.getRange({ ...start, reverse: true, limit }), ({ value }) => value);
 }
 
-/** Fields that the differences omit: they always change, follow from another field, or have their own audit entries. */
+/** Fields that the differences omit, because they always change, follow from another field or have own entries. */
 const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
-/** Maximum length of a value, and maximum number of values. */
+/** Maximum length of a value. The next constant is the maximum number of values. */
 const longest = 300;
 const most = 20;
 

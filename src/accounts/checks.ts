@@ -23,8 +23,8 @@ export const sentNameRule = (what: string) =>
   `The name of ${what} must be 1–256 UTF-8 bytes without control characters`;
 
 /**
- * Checks a name that is also a path segment. A resource whose name is a dot segment (RFC 3986 §5.2.4) could never be
- * deleted, however the path is encoded.
+ * Checks a name that is also a path segment. No path can address a resource whose name is a dot segment (RFC 3986
+ * §5.2.4), so it could never be deleted.
  * @throws {Refusal} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {

@@ -15,7 +15,7 @@ const maxRedirectUris = 20;
 
 export interface WantedClient extends PlainClientSettings {
   readonly teamId: string;
-  /** True if the client can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
+  /** True if the client can keep a secret, as a server can. An app or a browser extension cannot (RFC 6749 §2.1). */
   readonly confidential: boolean;
   /** Public keys of a confidential client that authenticates by a key instead of a secret. */
   readonly publicKeys?: readonly PublicKey[] | undefined;
@@ -93,7 +93,7 @@ const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
 /**
- * Matches a URI with the host `localhost`, which can resolve to another host. So its port must match (RFC 8252 §8.3).
+ * Matches a URI with the host `localhost`, which can resolve to another host, so its port must match (RFC 8252 §8.3).
  */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 
@@ -130,8 +130,8 @@ function isWellEscaped(uri: string): boolean {
 }
 
 /**
- * True if only one known site can receive the redirect. By contrast, any program can listen on a loopback port, and any
- * app can claim a private-use scheme (RFC 8252 §8.6).
+ * True if only a known site can receive the redirect. Any local program can listen on a loopback port, and any app can
+ * claim a private-use scheme (RFC 8252 §8.6).
  */
 export function isOfKnownReceiver(uri: string): boolean {
   return web.test(uri);

@@ -127,7 +127,7 @@ function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   return { paths, features: [...named.values()] };
 }
 
-/** Returns the features that only earlier scans found, with the time of the first scan that missed them. */
+/** Returns the features that only earlier scans found, with the time of the first scan without them. */
 function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, at: number): CodeScan['missing'] {
   const missing = [...(before?.missing ?? []), ...(before?.features ?? []).map(([name]) => [name, at] as const)];
   return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);

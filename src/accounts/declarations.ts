@@ -13,7 +13,7 @@ export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
 }
 
-/** Returns a version of an application's declarations. Every change of a declaration changes the version. */
+/** Returns a version of an application's declarations. The version changes with every declaration. */
 export function declarationsVersion(declared: readonly FeatureDeclaration[]): string {
   return `${declared.length} ${declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0)}`;
 }

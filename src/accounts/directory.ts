@@ -52,13 +52,13 @@ export interface Directory extends DirectorySources, Accounts {
   under(authority: Authority): Directory;
 }
 
-/** The actor of changes, and a check that permits or refuses each change. */
+/** The actor of changes, and the check of their permission. */
 interface Authority {
-  /** The network address of the actor. If absent, `id` is ignored, and the actor remains the same. */
+  /** The network address of the actor. If it is absent, `id` is ignored and the actor stays the same. */
   readonly address?: string;
   /** The id of a user or an API key. Absent for an unauthenticated caller. */
   readonly id?: string;
-  /** Called with the transaction of each change, after earlier checks. Throws if the change is not permitted. */
+  /** Called with the transaction of each change, after outer checks. Throws if the change is not permitted. */
   readonly check?: Check;
 }
 

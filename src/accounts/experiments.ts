@@ -30,7 +30,7 @@ export const cannotStop = 'Only a running experiment can be stopped; an experime
 
 const dayMs = 86_400_000;
 
-/** Minimum length of an experiment in days. Each weekday then occurs at least once. */
+/** Minimum length of an experiment in days. It contains each weekday. */
 const leastDays = 7;
 /** Maximum length of an experiment in days. */
 export const mostDays = 366;
@@ -44,8 +44,8 @@ export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' |
 }
 
 /**
- * True if a running experiment might be complete at a time. Its end has passed or, if the plan has a number of users,
- * its first week has passed.
+ * True if a running experiment might have met its plan: its end has passed or, if it needs a number of users, its first
+ * week has passed.
  */
 export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number): boolean {
   const { from, to } = plannedDays({ startAt, endAt });
@@ -150,8 +150,8 @@ export function stopExperiment(
 }
 
 /**
- * Freezes the result of an experiment whose plan is met, and announces the result. If several nodes call this, only one
- * of them freezes the result.
+ * Freezes the result of an experiment whose plan is met, and announces the result. Of several nodes that call this,
+ * only one freezes the result.
  * @returns true if this call froze the result
  */
 export function finishExperiment(
@@ -164,7 +164,7 @@ export function finishExperiment(
     const application = tx.applications.get(applicationId);
     const feature = tx.getFeatures(applicationId).get(name);
     const experiment = feature?.experiments?.find((each) => each.id === id);
-    // By now, the experiment might have been stopped or deleted, or another node might have finished it.
+    // By now, the experiment can be stopped, deleted, or finished by another node.
     if (application === undefined || feature === undefined || experiment === undefined) return false;
     if (experiment.result !== undefined) return false;
     const at = directory.clock.now();

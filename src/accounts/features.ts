@@ -28,7 +28,7 @@ export function declareFeature(
   });
 }
 
-/** Settings that a caller can change. The times of archiving and of the split are derived. */
+/** Settings that a caller can change. The times of archiving and of the split derive from them. */
 export interface FeaturePatch extends Partial<Omit<FeatureSettings, 'owners' | 'archivedAt' | 'splitAt'>> {
   readonly owners?: readonly GivenOwner[];
 }

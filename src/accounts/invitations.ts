@@ -59,8 +59,8 @@ export function withdrawLink(tx: AccountTransaction, user: User, now: number): v
 export const noLink = 'The user has neither an invitation nor a reset link';
 
 /**
- * Returns the link of a user, which might have expired. A new password invalidates the link, even if an earlier release
- * of this software sets the password.
+ * Returns the link of a user, which might have expired. A new password invalidates the link, even one that an earlier
+ * release has set.
  */
 export function findInvitation({ invitation, passwordHash }: User): Invitation | undefined {
   return invitation?.of === passwordId(passwordHash) ? invitation : undefined;
@@ -77,7 +77,7 @@ export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, no
 
 /**
  * Redeems a link in a transaction. The caller then stores the user's choice: a password, or an account at an identity
- * provider. Only one of two requests with the same link succeeds.
+ * provider. Of two requests with the same link, only one succeeds.
  * @returns the user without the link; `undefined` if `userOfLink` finds no user
  */
 export function redeemInvitation(tx: AccountTransaction, token: string, now: number): User | undefined {

@@ -92,8 +92,8 @@ export class KeyEvents {
 }
 
 /**
- * Announces the leak of a key once. A node that sees the leak later finds it already recorded. The event has the time
- * of the record. It therefore also reaches webhooks that were created between the leak and the record.
+ * Announces the leak of a key once. Other nodes find the leak recorded. The event has the time of the record, not of
+ * the leak, so it also reaches webhooks that were created in between.
  */
 function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
   const application = tx.applications.get(key.applicationId);
@@ -121,7 +121,7 @@ const precisionMs = 5 * 60_000;
 export interface Use {
   /** Unix ms. */
   readonly at: number;
-  /** Subject of the workload that used the key last, or obtained the last token. */
+  /** Subject of the workload that last used the key, or obtained a token with it. */
   readonly subject?: string;
 }
 

@@ -7,8 +7,8 @@ import type { Write } from './store/account-store.ts';
 export const longestText = 512;
 
 /**
- * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, because they are
- * stored unhashed. Other keys are found by their hash. Lookups never grow the index.
+ * Finds the holder of a key's text. Browser-safe keys, which are stored unhashed, are found by the text itself. Other
+ * keys are found by their hash. Lookups never grow the index.
  */
 export class KeyIndex {
   readonly #now: () => number;
@@ -38,8 +38,8 @@ export class KeyIndex {
   }
 
   /**
-   * Applies writes to the tables. All keys of an application are updated together. Only the last write to a record
-   * counts: another node might have created and revoked a key since the last update.
+   * Applies writes to the tables. All keys of an application are updated together. Of several writes to a record, only
+   * the last one counts.
    */
   update(writes: readonly Write[]): void {
     const touched = new Set<string>();
@@ -111,8 +111,8 @@ export interface KeyHolder {
 }
 
 /**
- * Finds the environment with a name from another service. Case is ignored if only one environment matches: `production`
- * then finds `Production`.
+ * Finds the environment with a name from another service. If only one environment matches, case is ignored:
+ * `production` finds `Production`.
  */
 export function environmentNamed(environments: KeyHolder['environments'], name: string): Environment | undefined {
   const exact = environments.get(name);

@@ -33,7 +33,7 @@ export function putMember(
   });
 }
 
-/** Puts a membership in a transaction: see `putMember`. */
+/** Does the same as `putMember`, in a transaction. */
 export function putMembership(
   tx: AccountTransaction,
   user: User,
@@ -71,7 +71,7 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
   });
 }
 
-/** Removes a membership in a transaction: see `removeMember`. @returns the user; `undefined` if deleted */
+/** Does the same as `removeMember`, in a transaction. @returns the user; `undefined` if deleted */
 export function removeMembership(tx: AccountTransaction, user: User, teamId: string, now: number): User | undefined {
   const left = leave(user, teamId, now);
   checkOtherAdmins(tx, user, left);
@@ -97,7 +97,7 @@ export function listMembers(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * Checks that each team that a user no longer manages has another Admin. Otherwise nobody could manage the team.
+ * Checks that each team of which a user is no longer Admin has another Admin.
  * @param after the changed user; absent if the user is deleted
  * @throws {Refusal} `conflict`
  */
@@ -121,7 +121,7 @@ function isTeamAdmin(user: User, teamId: string): boolean {
 }
 
 /**
- * Adds a user to a team. A reset link of the user becomes invalid, because its creator need not be an Admin of the new
+ * Adds a user to a team. A reset link of the user becomes invalid, because its creator might not be an Admin of the new
  * team.
  * @param role role in the team, if not the default role
  * @throws {Refusal} `plan_limit`

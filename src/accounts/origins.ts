@@ -9,10 +9,10 @@ const shape = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@:\\[\]%*]+)(?::
 /** The origin of sandboxed pages and of files (HTML, section 7.1.1, opaque origins). */
 const opaque = 'null';
 
-/** An origin of the local machine with `:*` as its port: a developer's page can have any port. */
+/** An origin of the local machine with `:*` in place of a port, for pages in development. */
 const anyPort = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/i;
 
-/** Removes from an origin pattern the trailing slash that an address bar shows. */
+/** Removes the trailing slash from an origin pattern, as copied from an address bar. */
 export function withoutSlash(pattern: string): string {
   return pattern.endsWith('/') ? pattern.slice(0, -1) : pattern;
 }

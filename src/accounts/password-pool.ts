@@ -7,8 +7,8 @@ import type { HashTask, VerifyTask } from './password-worker.ts';
 import type { RandomBytes } from './secrets.ts';
 
 /**
- * Hashes passwords in worker threads. A hash takes tens of milliseconds, which would block all other requests. The
- * callers of the management API share one of the threads, so that users can always sign in.
+ * Hashes passwords in worker threads. A hash takes tens of milliseconds, which would block all other requests. Callers
+ * of the management API share one thread, so that the others remain for sign-ins.
  */
 export interface PasswordPool {
   /**
@@ -30,12 +30,12 @@ export interface PasswordPool {
 /** Maximum number of waiting passwords per thread. On a slow machine, this many passwords take two seconds. */
 const maxWaiting = 32;
 
-/** Each thread needs 19 MiB while hashing. One core remains for counting packets. */
+/** Each thread needs 19 MiB while hashing. One core stays free for packets. */
 const threads = Math.max(1, Math.min(4, usableCores() - 1));
 
 export const tooManyPasswords = 'Too many passwords are waiting';
 
-/** Limits for callers of the management API: one shared thread, and a second of waiting work for each caller. */
+/** Limits for callers of the management API: one shared thread, and a queue of one second of work for each caller. */
 const ofCallers = {
   atOnce: 1,
   waitingEach: 16,

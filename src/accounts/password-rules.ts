@@ -4,9 +4,7 @@ import { resemblesOurs } from './reserved-names.ts';
 
 const { minCharacters, maxBytes } = passwordLength;
 
-/**
- * Minimum length of a forbidden part of an e-mail address. Many good passwords contain shorter parts, such as `ada`.
- */
+/** Minimum length of a forbidden part of an e-mail address. Good passwords can contain shorter parts, such as `ada`. */
 const fewestOfAddress = 4;
 
 /**

@@ -10,8 +10,8 @@ const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${c
 const noDigest = `$${'A'.repeat(43)}`;
 
 /**
- * The hash of a user without a password: no password matches it. Verification has the same cost as with other hashes,
- * so a rejection takes equally long. It also stands in for the hash of an unknown user.
+ * The hash of a user without a password: no password matches it. Verification takes as long as with other hashes. It
+ * also replaces the missing hash of an unknown user.
  */
 export const noPasswordHash = `${costText}$${'A'.repeat(22)}${noDigest}`;
 
@@ -25,7 +25,7 @@ export function isPasswordHash(text: string): boolean {
   return text.startsWith(costText) && /^\$[\w+/-]{22}\$[\w+/-]{43}$/.test(text.slice(costText.length));
 }
 
-/** Longer passwords are rejected unhashed, because unauthenticated senders must not control hashing time. */
+/** Longer passwords are rejected unhashed, because unauthenticated senders must not make hashing slow. */
 const { maxBytes } = passwordLength;
 
 /** 32 letters and digits that do not look alike: five bits each. */
@@ -52,15 +52,15 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /**
- * Verifies with Bun's argon2 if present, which takes half the time. Node has no argon2. Hashing cannot use Bun's
- * argon2, because it does not accept a given salt.
+ * Verifies a password, with Bun's argon2 if present, which takes half the time. Hashing does not use it, because it
+ * accepts no given salt.
  */
 async function verifyHash(password: string, hash: string): Promise<boolean> {
   const matches = globalThis.Bun?.password.verifySync(password, hash);
   return matches ?? (await import('hash-wasm')).argon2Verify({ password, hash });
 }
 
-/** Generates a password that a person can read and type: groups of five characters, with 25 random bits each. */
+/** Generates a password that a person can read and type: groups of five characters, each with 25 random bits. */
 export function newPassword(randomBytes: RandomBytes, groups = 4): string {
   const letters = Array.from(randomBytes(5 * groups), (byte) => alphabet[byte % alphabet.length]).join('');
   return (letters.match(/.{5}/g) ?? []).join('-');
@@ -78,8 +78,8 @@ export function passwordId(passwordHash: string): string {
 
 /**
  * Marks a password as temporary, because another person might know it or a log might contain it. The user must replace
- * it at the next sign-in. The mark contains the id of the password, so any new password ends it, even if an earlier
- * release sets that password.
+ * it at the next sign-in. The mark contains the id of the password, so any new password ends it, even one that an
+ * earlier release has set.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -103,7 +103,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountTables | 
   await store.lmdb.close();
   if (state === 'prepared') throw cannotOpen(missing!, 'it is missing');
   if (state === 'damaged') throw cannotOpen(file, 'it has users, but not the number of its layout');
-  // Release 0.1.0 created the tables of the second store before it prepared both.
+  // Release 0.1.0 created the tables of the usage store before it prepared both stores.
   if (isPresent(join(data, 'usage/data.mdb')))
     throw new Error(`Cannot use ${data}: its accounts are empty, but its usage is not; restore it from a backup`);
   rmSync(join(data, 'accounts'), { recursive: true });
@@ -153,7 +153,7 @@ export async function prepareStore(store: AccountTables, wanted: Preparation): P
   if (isPrepared(store)) throw new AlreadyPreparedError();
   const { writes, credentials } = await firstRecords(wanted);
   const first = transact(store.lmdb, () => {
-    // Another process can have prepared the store in the meantime.
+    // Another process can have prepared the store since the first check.
     if (isPrepared(store)) return false;
     applyWrites(store, writes);
     return true;

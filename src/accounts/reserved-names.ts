@@ -5,7 +5,7 @@ const ours = 'flagmeter';
 /** Matches the name of the service. In most fonts, "rn" looks like "m". */
 const likeOurs = /flag(?:m|rn)eter/;
 
-/** Look-alikes of the letters in the name of this service. Unicode normalisation replaces all other look-alikes. */
+/** Look-alikes of the letters in the name of this service. Others are replaced by Unicode normalisation. */
 const lookAlikes: Readonly<Record<string, string>> = {
   f: 'ƒꞙϝ',
   l: 'iıɩιіӏⅼ1|!ǀƖł',

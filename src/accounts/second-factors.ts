@@ -10,7 +10,7 @@ import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
 
-/** Number of recovery codes per user. Each has 125 random bits; a plain hash requires 112 (OWASP ASVS 5.0, 6.5.2). */
+/** Number of recovery codes per user. Of its 125 random bits, a plain hash requires 112 (OWASP ASVS 5.0, 6.5.2). */
 const recoveryCodeCount = 10;
 const recoveryCodeGroups = 5;
 
@@ -55,7 +55,7 @@ export function addTotp(
 const hasTotp = 'The user already has an authenticator app; remove it first';
 
 /**
- * Uses a code or a recovery code in a transaction. Each code is accepted once.
+ * Uses a code or a recovery code in a transaction. Each code is accepted only once.
  * @returns the proven factor; `undefined` if the code is wrong or was used
  */
 export function acceptCode(

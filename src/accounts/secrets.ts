@@ -7,7 +7,7 @@ const keyPrefixes: Readonly<Record<KeyType, string>> = { Frontend: 'fm_fe_', Mob
 
 const secretPrefix = 'fm_secret_';
 
-/** Length of the prefix that identifies a key: its type and six digits. */
+/** Length of the prefix that identifies a key: the type of the key and six digits. */
 const shownLength = 12;
 
 /** An opaque id such as `app_1f…`: a prefix that names its type, and 96 random bits. */
@@ -20,7 +20,7 @@ export function newKeyText(type: KeyType, randomBytes: RandomBytes): string {
   return keyPrefixes[type] + hex(randomBytes(20));
 }
 
-/** The first characters of a key's text. 136 bits of a Backend key remain unknown. */
+/** The first characters of a key's text. They leave 136 bits of a Backend key unknown. */
 export function keyPrefix(text: string): string {
   return text.slice(0, shownLength);
 }

@@ -27,7 +27,7 @@ export interface ProviderList {
 
 /**
  * Changes the given fields.
- * @throws {Refusal} `invalid_body` if a user of `breakGlass` or a provider does not exist, or nobody could sign in
+ * @throws {Refusal} `invalid_body` if a user of `breakGlass` or a provider does not exist, or no user could sign in
  */
 export function patchSignInPolicy(
   directory: Directory,
@@ -48,10 +48,7 @@ export function patchSignInPolicy(
   });
 }
 
-/**
- * Checks that a user can sign in with a provider. Also checks that an Admin can sign in with a password while the
- * provider is down.
- */
+/** Checks that users can sign in: with a provider and, while it is down, at least one Admin with a password. */
 function checkPasswords(
   tx: AccountTransaction,
   { passwords, breakGlass }: SignInPolicy,
@@ -97,7 +94,7 @@ export function requiredProvider(
   return policy.breakGlass.includes(id) ? undefined : domainRule(policy, email)?.providerId;
 }
 
-/** Lets a user sign in with a password from an operator, despite the policy. */
+/** Allows a user, despite the policy, to sign in with a password that an operator has set. */
 export function allowPassword(tx: AccountTransaction, user: User): void {
   if (mayUsePassword(tx, user)) return;
   const before = readSignInPolicy(tx);

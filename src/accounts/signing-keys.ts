@@ -73,9 +73,8 @@ export function putSigningKey(tx: Transaction, made: SigningKey, now: number): R
 }
 
 /**
- * Records that the audit log has an entry for a key. Like a rotation, this is a separate transaction that bypasses
- * `AccountStore.change`, because another process might be rotating the same key. Each rotation needs one such
- * transaction, so waiting for the disk is acceptable.
+ * Records that the audit log has an entry for a key. Like a rotation, it bypasses `AccountStore.change`, because
+ * another process might be rotating the same key. It waits for the disk, but only once per rotation.
  */
 export function clearUnaudited(store: KeyStore, kid: string): void {
   transact(store.lmdb, () => {
@@ -103,7 +102,7 @@ export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'
   return { kid: await calculateJwkThumbprint(privateJwk), alg, privateJwk: { ...privateJwk }, createdAt: now };
 }
 
-/** The members of any public key (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The allowlist keeps secret members out. */
+/** The members of any public key (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The allowlist excludes secret members. */
 export function publicMembers(jwk: Jwk): Jwk {
   return Object.fromEntries(
     ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),

@@ -14,7 +14,7 @@ interface NewTeam {
   readonly plan?: Tier;
   /** Ids of the initial members, who are Admins of the team. */
   readonly listFounders?: (accounts: Accounts) => readonly string[];
-  /** Finds the team whose limit the new team counts against, if any. */
+  /** Finds the team whose limit of created teams applies, if any. */
   readonly findOrigin?: (accounts: Accounts) => string | undefined;
 }
 
@@ -88,7 +88,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const admins = listAdmins(tx, id).map((admin) => admin.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) tx.put('users', user.id, user);
-    // A deleted team has no readable audit log, so the entry is written to the new primary teams of its Admins.
+    // The audit log of a deleted team is not readable, so the new primary teams of its Admins get the entry.
     const readers = new Set(left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam));
     for (const reader of readers.size > 0 ? readers : [id]) tx.note('team.deleted', reader, describeTarget(team));
   });
@@ -159,7 +159,7 @@ export function* countResources(accounts: Accounts, teamId: string): Generator<C
   }
 }
 
-/** Returns the team whose limit a new team counts against if a member of `teamId` creates the new team. */
+/** Returns the team whose limit of created teams applies when a member of `teamId` creates a team. */
 export function findOrigin({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }
@@ -169,7 +169,7 @@ function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
 }
 
 /**
- * @param tier tier of the creating team, in case the origin has been deleted
+ * @param tier tier of the creating team, which applies if the origin was deleted
  * @throws {Refusal} `plan_limit` if one more team would be too many
  */
 function checkOrigin(accounts: Pick<Accounts, 'teams'>, origin: string, tier: Tier): void {

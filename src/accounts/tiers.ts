@@ -3,7 +3,7 @@ import { limits, type Tier, type TierLimit } from '../contract/tiers.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
-/** Tier of a new team. The highest tier is the default, so that self-hosted installations are not limited. */
+/** Tier of a new team. It is the highest tier, so that self-hosted installations have the highest limits. */
 export const defaultTier: Tier = 'enterprise';
 
 export function isMore(tier: Tier, than: Tier): boolean {

@@ -52,7 +52,7 @@ function fault(field: string, must: string): Refusal {
 
 /*
  * Patterns for the subjects of workload tokens, such as `repo:shop/*:ref:refs/heads/main`. Colons and slashes separate
- * segments. The first two segments are literal. Otherwise a pattern could trust all owners of repositories at a public
+ * segments. The first two segments are literal, so that a pattern cannot trust all owners of repositories at a public
  * issuer. Each later segment may have one asterisk, which stands for one or more characters of that segment.
  */
 

@@ -135,7 +135,7 @@ function checkUser(
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
-  // An unchanged name or address is not checked, because it might be older than a rule.
+  // An unchanged name or address is not checked, because an earlier release might have allowed it.
   const before = accounts.users.get(id ?? '');
   if (before?.name !== name) checkName('a user', name);
   if (before?.email !== email && !isEmail(email)) {

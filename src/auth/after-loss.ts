@@ -11,7 +11,7 @@ import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 /** Number of record numbers to skip, because lost changes might have used them. */
 const numbersAhead = 10_000;
 
-/** Tables from which a lost change might have removed records. The repair removes all records of these tables. */
+/** Tables whose removed records a loss can have restored. The repair removes all records of these tables. */
 const ended = [
   'sessions',
   'userSessions',
@@ -22,8 +22,8 @@ const ended = [
 ] as const satisfies readonly TableName[];
 
 /**
- * Prepares the repair after PostgreSQL has lost acknowledged changes, such as revoked tokens and changes of passwords
- * or rights. The repair ends all sessions, codes and access tokens, and never reuses a record number.
+ * Prepares the repair after PostgreSQL has lost acknowledged changes, such as the revocation of a token or a new
+ * password. The repair ends all sessions, codes and access tokens, and skips record numbers that might be in use.
  */
 export async function prepareRepair(clock: Pick<Clock, 'now'>, alg: SigningAlgorithm): Promise<Change<void>> {
   const signingKey = await newSigningKey(clock.now(), alg);

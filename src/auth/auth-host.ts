@@ -82,7 +82,7 @@ export const metadata = {
 
 export const accountEndpoints = [signIn, providers, clientTokens];
 
-/** Endpoints that web pages of other origins can call only if the response allows it. */
+/** Endpoints for which each response decides which other origins can read it. */
 export const authHost = [...accountEndpoints, metadata];
 
 export const authDescription: Group<Services> = {

@@ -14,9 +14,7 @@ import { UnauthorizedError } from './oauth/validation.ts';
 
 const sessionOver = 'The session has ended: sign in again';
 
-/**
- * Authenticates callers from the console. The cookie is accepted only in a request of our own pages that has no token.
- */
+/** Authenticates callers from the console. The cookie is accepted only from our own pages, and without a token. */
 export class ConsoleCallers {
   readonly #services: Services;
   readonly #cookie: HostCookie;
@@ -86,8 +84,8 @@ export class ConsoleCallers {
   }
 
   /**
-   * Reads the session of the cookie; `undefined` if invalid. Two cookies count as invalid, because one cookie might be
-   * an attacker's.
+   * Reads the session of the cookie; `undefined` if invalid. Two cookies are invalid, because one of them might be from
+   * an attacker.
    */
   #read(request: Request): ConsoleSession | undefined {
     const { accountStore, directory } = this.#services;
@@ -102,7 +100,7 @@ export class ConsoleCallers {
     return user && { key, session, user };
   }
 
-  /** Records the last use in the background. If the write fails, the next use is recorded instead. */
+  /** Records the last use in the background. If it fails, the next use is recorded instead. */
   #noteUse({ key, session }: ConsoleSession): void {
     const { accountStore, clock } = this.#services;
     const now = clock.now();
@@ -121,9 +119,9 @@ const consoleHeader = 'flagmeter-console';
 
 /**
  * Creates the check that a request comes from a page of the console. The cookie of any other request is ignored (RFC
- * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set. Over plain HTTP,
- * browsers send this header only to loopback addresses. For other plain HTTP URLs, the check relies on the console's
- * own header, and on `Origin` if present.
+ * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set, but over plain HTTP
+ * only to loopback addresses. For other plain HTTP URLs, the check uses the console's own header, and `Origin` if
+ * present.
  * @param baseUrl the public URL of the base host
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
@@ -143,8 +141,8 @@ function isLoopback(hostname: string): boolean {
 }
 
 /*
- * A console session has no tokens. Its cookie takes the place of the refresh token, but stays the same for the life of
- * the session. A change that ends the sessions of a user also ends the console sessions.
+ * A console session has no tokens. Its cookie replaces the refresh token, but does not change during the session. A
+ * change that ends the sessions of a user also ends the console sessions.
  */
 
 /** Minimum interval between two recorded uses. A commit for each request would cost too much. */
@@ -185,7 +183,7 @@ export function beginConsoleSession(
     createdAt: now,
     refreshHash: hashSecret(prefixSecret(secret)),
     refreshedAt: now,
-    // Identifies the session in the invalidation list.
+    // No token has this identity. It stands for the session in the invalidation list.
     access: { jti: newTokenIdentity(sources).jti, exp: Math.ceil(signInEndsAt(Infinity, authTime) / 1000) },
   };
   tx.put('sessions', key, session);
@@ -194,8 +192,8 @@ export function beginConsoleSession(
 }
 
 /**
- * Returns the text that is hashed for the secret of a cookie. The secret of a refresh token is hashed without the
- * prefix, so neither secret can be used in place of the other.
+ * Adds a prefix to the secret of a cookie before it is hashed. Refresh tokens have no such prefix, so neither secret
+ * can replace the other.
  */
 function prefixSecret(secret: string): string {
   return `console.${secret}`;

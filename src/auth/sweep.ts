@@ -28,7 +28,7 @@ interface SweepDeps extends SweepControl {
 }
 
 const betweenRoundsMs = 60_000;
-/** A token stays on the invalidation list longer than its lifetime, in case the clock is set back. */
+/** A token stays on the invalidation list longer than its lifetime, because the clock can be set back. */
 const leewayMs = 60_000;
 
 /** Removes expired records of the auth host and old audit log entries in the background, in small steps. */
@@ -53,8 +53,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({ table: 'assertions', end: keyAt((now - leewayMs) / 1000 - clockTolerance), isOver: () => true }),
     steps({
       table: 'sessions',
-      // A session stays even if its user has lost access to the client. The user might regain access, and a new
-      // password must still end the session.
+      // Access to the client is not checked: the user might regain it, and a new password must still end the session.
       isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
       remove: removeSession,
     }),

@@ -10,11 +10,10 @@ interface AcceptorOptions {
   readonly port: number;
   readonly tls?: TlsPair | undefined;
   /**
-   * Maximum number of open connections. A further connection closes a connection of the address with the most
-   * connections.
+   * Maximum number of open connections. Beyond it, a new connection closes a connection of the address with the most.
    */
   readonly maxConnections: number;
-  /** Trusted proxies. Each of their connections serves many clients. */
+  /** Trusted proxies. Their connections have no per-address limit, because each serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
   accepted(connection: Connection): void;
   /** Takes a connection that does not speak HTTP/2. Its first bytes are unread. */
@@ -31,7 +30,7 @@ export interface Connection {
   readonly socket: Socket;
   /** Address of the client; `undefined` for a trusted proxy. */
   readonly from: string | undefined;
-  /** Number of this connection's last use, counted over all connections; 0 before the first use. */
+  /** Sequence number of the last use of any connection when this connection was last used; 0 before its first use. */
   usedAt: number;
   busyAt: number;
   accepted: boolean;
@@ -156,7 +155,7 @@ export class GrpcAcceptor {
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** Hands over a connection by protocol. The protocol chosen by ALPN must match the first bytes (RFC 9113 §3.2). */
+  /** Hands over a connection by protocol. The result of ALPN must match the first bytes (RFC 9113 §3.2). */
   #sort(connection: Connection, isHttp2: boolean): void {
     const { socket } = connection;
     const chosen = socket instanceof TLSSocket && socket.alpnProtocol;

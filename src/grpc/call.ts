@@ -27,7 +27,7 @@ const most = 64;
 
 /**
  * Sends the trailers of several calls together. Trailers that one session sends in an event loop iteration share a
- * packet. Otherwise Bun flushes the session for each stream, which costs a packet and a system call for ten bytes.
+ * packet. Without this, Bun sends a packet of ten bytes, with one system call, for each stream.
  */
 export class Trailers {
   #ending: EndingCall[] = [];
@@ -48,7 +48,7 @@ export class Trailers {
 export interface Method {
   /** `/Service/Method`, as in HTTP/2. */
   readonly path: string;
-  /** True if the client streams messages. A unary call is handled once its message and the end of the stream arrive. */
+  /** True if the client streams messages. Otherwise its message is handled when the stream has ended. */
   readonly streams?: boolean;
   /** Handles a message that is still in its frame. Must not throw. */
   receive(call: Call, frame: Buffer): void;
@@ -125,7 +125,7 @@ export class Call implements WatchedStream {
     return this.#length === 0 && this.#messages > 0;
   }
 
-  /** Time allowed for the message. Ends no later than the deadline of the call. */
+  /** Time allowed for the message, ms; at most the time until the deadline of the call. */
   get allowedMs(): number {
     return Math.min(messageTimeoutMs, timeoutMs(this.header('grpc-timeout')) ?? messageTimeoutMs);
   }
@@ -141,7 +141,7 @@ export class Call implements WatchedStream {
     return Buffer.concat(this.#chunks, Math.min(this.#length, headerBytes + maxBytes)).subarray(headerBytes);
   }
 
-  /** Sends a message. Stops reading from the client until the client has read the message. */
+  /** Sends a message. Then reads nothing from the client until the client has read the message. */
   send(message: Uint8Array): void {
     if (this.closed) return;
     this.#respond();
@@ -193,7 +193,7 @@ export class Call implements WatchedStream {
     // The response is deferred, because the stream's data handler can be running.
     setImmediate(() => {
       this.fail(toRpcStatus(refusal));
-      // A stream with waiting responses can no longer be reset once it is closed.
+      // Bun cannot reset a closed stream, so a stream with waiting responses stays open for the reset.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }
@@ -228,9 +228,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /**
-   * Passes on complete frames of a streaming call while the client reads responses. Checks the length of every frame.
-   */
+  /** Passes complete frames of a streaming call on, unless the client leaves responses unread. Checks each length. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;

@@ -1,11 +1,11 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** Entries allowed in a report of any size. A report of up to 64 KiB cannot have more. */
+/** Number of entries allowed in a report of any size. Only reports over 64 KiB can contain more entries. */
 const freeEntries = 65_536;
 
 /**
- * Minimum average size of an entry in bytes. An entry is a JSON object or a nested protobuf message. Entries of
- * published SDKs are several times as large. Only reports with many empty entries are below this minimum.
+ * Minimum average size of an entry in bytes. An entry is a JSON object or a nested protobuf message. SDKs send entries
+ * several times as large. Only reports with many empty entries have a smaller average.
  */
 const bytesPerEntry = { json: 8, protobuf: 4 };
 

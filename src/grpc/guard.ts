@@ -13,7 +13,7 @@ export interface WatchedStream {
   since: number;
   /** Memory charged to the stream until its message is complete. */
   bytes: number;
-  /** Time at which unread responses of the client were first found. */
+  /** Time at which the guard first found unread responses. */
   unreadSince: number | undefined;
   /** True if sent data waits for the flow control of the client (RFC 9113 §5.2). */
   readonly unread: boolean;
@@ -30,7 +30,7 @@ export interface WatchedStream {
 export interface StreamObserver {
   /** Called when bytes arrive or are freed. */
   grew(stream: WatchedStream, bytes: number): void;
-  /** Called when all required data of the stream has arrived. */
+  /** Called when the stream's message, or its whole request body, has arrived. */
   whole(stream: WatchedStream): void;
   /** Called when the stream was refused before its message was complete. Nothing more is read from the stream. */
   refused(stream: WatchedStream): void;
@@ -51,8 +51,8 @@ export const bytesPerCall = 32 * 1024;
 const unreadTimeoutMs = 30_000;
 
 /**
- * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams, and the oldest streams if all
- * streams together hold too much. The sender of an incomplete message is unknown, so no rate limit applies to it.
+ * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams. If all streams together hold
+ * too many bytes, ends the oldest. No rate limit applies yet, because the sender is known only from a complete message.
  */
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
@@ -107,7 +107,7 @@ export class GrpcGuard implements StreamObserver {
 
   /**
    * Discards further data of a stream that got a response before its message was read. Most clients end the stream
-   * themselves. The next sweep closes the other streams. Closing each stream here would cost several times its memory.
+   * themselves, and the next sweep closes the rest. Closing each one here would take several times as much memory.
    */
   discard(stream: ServerHttp2Stream): void {
     stream.resume();
@@ -118,7 +118,7 @@ export class GrpcGuard implements StreamObserver {
   /** Ends slow calls and unread streams. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
-    // A stream with waiting responses can no longer be reset once it is closed.
+    // Bun cannot reset a closed stream, so a stream with waiting responses is closed by a later sweep.
     for (const stream of this.#discarded) if (stream.writableLength === 0) stream.close();
     this.#dropUnread(now);
     for (const stream of this.#open) {
@@ -167,7 +167,7 @@ export class GrpcGuard implements StreamObserver {
     return true;
   }
 
-  /** Restarts the timeout of a stream between two messages. The stream holds no data and can stay open. */
+  /** Restarts the timeout of a stream that waits for its next message, holds no data and can stay open. */
   #renew(stream: WatchedStream, now: number): void {
     this.#open.delete(stream);
     this.#open.add(stream);

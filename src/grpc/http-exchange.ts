@@ -120,7 +120,7 @@ export class HttpExchange implements Request, WatchedStream {
     return refusal && problem(refusal);
   }
 
-  /** Destroys the stream. `close` could end the stream normally, and a truncated response would seem complete. */
+  /** Destroys the stream. After `close`, a truncated response could seem complete. */
   #break(): void {
     this.#stream.destroy(new Error('The server aborted the exchange'));
   }
@@ -169,7 +169,7 @@ export class HttpExchange implements Request, WatchedStream {
     if (!this.#inbox.complete && !this.#isBodyless) this.#discardRest();
   }
 
-  /** Discards further data from the client. After a reset, the client could lose the response. */
+  /** Discards further data from the client. A reset instead could make the client lose the response. */
   #discardRest(): void {
     this.#deps.observer.refused(this);
     this.#deps.observer.discard(this.#stream);

@@ -6,18 +6,16 @@ const unreadTimeoutMs = 30_000;
 
 const loopback = '127.0.0.1';
 
-/**
- * Source addresses of loopback connections: a range of 127.0.0.0/8 without the addresses that machines commonly use.
- */
+/** First source address of loopback connections, in a part of 127.0.0.0/8 that is rarely used otherwise. */
 const firstSource = 0x7f_40_00_00;
 const sources = 0x40_00_00;
 
 type HttpOptions = Pick<ListenOptions, 'dispatch' | 'findAddress' | 'headers' | 'busyPaths' | 'secondMs'>;
 
 /**
- * Passes HTTP/1.1 connections to the HTTP engine. The engine serves only connections that it has accepted itself. It
- * therefore listens on the loopback address once the first connection arrives. Each loopback connection has its own
- * source address, which identifies its client.
+ * Passes HTTP/1.1 connections to the HTTP engine. The engine serves only connections that it accepts itself, so it
+ * listens on loopback from the first connection on. Each forwarded connection has a loopback source address of its own,
+ * which identifies the client.
  */
 export class Http1Forwarder {
   readonly #engine: HttpEngine;
@@ -45,7 +43,7 @@ export class Http1Forwarder {
     };
   }
 
-  /** @param socket a socket that nothing else reads, and whose first bytes are unread */
+  /** @param socket a socket whose first bytes are still unread, and that no other code reads */
   async forward(socket: Socket): Promise<void> {
     const client = socket.remoteAddress;
     try {

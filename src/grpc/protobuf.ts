@@ -46,7 +46,7 @@ export class ProtoReader {
     return true;
   }
 
-  /** Reads an `int32`: the low 32 bits of a longer varint, as in the official protobuf readers. */
+  /** Reads an `int32`: a longer varint is truncated to its low 32 bits, as in the official protobuf readers. */
   int32(): number {
     this.#expect(varint);
     this.#readVarint();
@@ -119,7 +119,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** Returns the bytes of a delimited value, as a view of the message. @throws {Refusal} `invalid_protobuf` */
+  /** Returns the bytes of a delimited value, as a view of the message's memory. @throws {Refusal} `invalid_protobuf` */
   peekBytes(): Buffer {
     const from = this.#at;
     const end = this.#takeDelimited();
@@ -129,7 +129,7 @@ export class ProtoReader {
   }
 
   /**
-   * Enters the message that is the field's value. Pass the result to `leave` after its last field.
+   * Enters the nested message in the current field. Pass the result to `leave` after its last field.
    * @throws {Refusal} `body_too_large` if there are more messages than the size allows
    */
   enter(): number {
@@ -243,9 +243,9 @@ const texts: (string | undefined)[] = new Array<string | undefined>(slots).fill(
 const longest = 64;
 
 /**
- * Returns the text of `bytes[from … end - 1]` from a cache, if the text is short and all ASCII. Names in reports recur,
- * and a lookup takes a quarter of the time of creating a string. A cached string also keeps its hash, which makes map
- * lookups faster.
+ * Returns the text of `bytes[from … end - 1]` from a cache; `undefined` unless the text is short and all ASCII. Names
+ * in reports recur, and a lookup takes a quarter of the time of a new string. A cached string also keeps its hash,
+ * which speeds up map lookups.
  */
 export function recall(bytes: Buffer, from: number, end: number): string | undefined {
   if (end - from > longest) return undefined;

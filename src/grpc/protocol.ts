@@ -114,7 +114,7 @@ export function checkDeadline(header: string | undefined, elapsedMs: number): vo
   throw new Refusal('deadline_exceeded', 'The deadline passed before the report was accepted; nothing was counted');
 }
 
-/** Metadata with the number of earlier attempts of a client (gRFC A6, "gRPC Client Retries"). */
+/** Metadata with which clients send the number of earlier attempts (gRFC A6, "gRPC Client Retries"). */
 export const attemptsHeader = 'grpc-previous-rpc-attempts';
 
 export function isRetry(attempts: string | undefined): boolean {

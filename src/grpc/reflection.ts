@@ -16,8 +16,8 @@ const maxRequest = 4096;
 const extensionRequests = [5, 6];
 
 /**
- * Server reflection, by which tools discover the services. `Health` explains why the package @grpc/reflection does not
- * fit.
+ * Server reflection, by which tools discover the services. The comment on `Health` says why the package
+ * @grpc/reflection is not used.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({

@@ -15,7 +15,7 @@ const graceMs = 30_000;
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
 
-/** Fraction of the golden ratio. Successive multiples of it, modulo 1, are evenly spread. */
+/** Fraction of the golden ratio. Its multiples, modulo 1, are evenly spread. Maximum ages vary by them. */
 const goldenRatio = 0.618_033_988_75;
 
 interface Session {

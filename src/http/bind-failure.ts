@@ -13,7 +13,7 @@ const reasons: Record<string, string> = {
 
 /**
  * Returns the error of a listener that could not be opened, with the address and the reason. The HTTP engines report
- * the reason unreliably, so this function tries to bind the address itself.
+ * the reason unreliably, so this function binds the address once more to find it.
  * @param cause error of the HTTP engine; used if binding succeeds here
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
@@ -126,7 +126,7 @@ function readProcessName(pid: number): string {
     .replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-// Processes that exit during the search, and processes of other users, are not readable.
+// Skipped: processes that have exited during the search, and processes of other users.
 
 function listEntries(folder: string): string[] {
   try {

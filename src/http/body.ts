@@ -41,8 +41,7 @@ export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefi
 export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 /**
- * Decompresses gzip or deflate. On the main thread, use it only for short bodies: another thread decompresses long
- * bodies faster.
+ * Decompresses gzip or deflate. Use it on the main thread only for short bodies, because it blocks the thread.
  * @param limit maximum decompressed length in bytes
  * @throws {Refusal} `body_too_large`, `invalid_content_encoding`
  */
@@ -58,7 +57,7 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
   throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** A zlib function with `info`, which Node's types lack. `info` has the number of bytes read, to find trailing data. */
+/** A zlib function with `info`, which Node's types lack: the number of bytes read, which reveals trailing data. */
 type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;

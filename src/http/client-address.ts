@@ -7,7 +7,7 @@ const readers = { 'x-forwarded-for': forwardedForNodes, forwarded: forwardedNode
 
 export interface Proxies {
   readonly trusted: IpNetworks;
-  /** Header that the proxies write. Any other header comes from the client, because proxies forward it unchanged. */
+  /** Header that the proxies write. Other forwarding headers are ignored, because a client can forge them. */
   readonly header: keyof typeof readers;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -17,7 +17,7 @@ const near = new IpNetworks(['loopback', 'private']);
 
 /**
  * Returns a function that finds the address of a request's client. Without a trusted proxy, it is the address of the
- * connection. Call the function only if the address is needed; packets never need it.
+ * connection. It is called only for requests that need the address; packets do not.
  */
 export function clientAddress({ trusted, header, log }: Proxies): AddressFinder {
   let hasWarned = false;
@@ -37,8 +37,8 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressFinder 
 const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
 /**
- * Follows the proxies from the last one back to the first untrusted address. Entries before this address are
- * unverified.
+ * Follows the entries from the last proxy back to the first untrusted address: the client. A client can forge the
+ * entries before it.
  */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
@@ -68,7 +68,7 @@ const loopback = new IpNetworks(['loopback']);
 
 const addedByProxies = ['x-forwarded-for', 'forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
-/** True if a request comes from this machine itself, and was not forwarded by a local proxy. */
+/** True if a program on this machine sent the request itself, not through a local proxy. */
 export function isFromSameMachine(
   request: Pick<Request, 'remoteAddress' | 'header'>,
   trusted: Pick<IpNetworks, 'has'>,
@@ -80,8 +80,8 @@ export function isFromSameMachine(
 
 /**
  * Yields the `for` of each element of `Forwarded` (RFC 7239), last element first. An element without `for` or a
- * malformed element yields `undefined` and ends the search. The text is parsed from the end, because a client can write
- * its beginning. An unclosed quote there would otherwise hide the elements of the proxies.
+ * malformed element yields `undefined` and ends the search. The text is parsed from the end. Its beginning can come
+ * from the client, and an unclosed quote there would hide the elements of the proxies.
  */
 export function* forwardedNodes(text: string): Generator<string | undefined, void, void> {
   for (let end = text.length; end >= 0; ) {

@@ -19,7 +19,7 @@ const usualPerAddress = 16_384;
 /** Share of the open files limit that is reserved for new connections and for other files. */
 const reserve = 1 / 4;
 
-/** Interval between checks, ms. A pause of `restFactor` times a check's duration, at most `maxRestMs`, follows it. */
+/** Interval between checks, ms. After a long check: `restFactor` times its duration, at most `maxRestMs`. */
 const lookEveryMs = 100;
 const restFactor = 5;
 const maxRestMs = 1_000;
@@ -32,8 +32,8 @@ export function usualLimit(files: number): number {
 }
 
 /**
- * Closes connections if one address has too many, or if too few file descriptors are free. µWebSockets and node:net
- * accept connections until no descriptor is free, and then serve no connection.
+ * Closes connections if one address has too many, or if too few file descriptors are free. Otherwise µWebSockets and
+ * node:net accept connections until no descriptor is free, and then serve none.
  */
 export class ConnectionLimiter {
   closed = 0;
@@ -118,8 +118,7 @@ export interface Peer {
 export interface Descriptors {
   readonly limit: number;
   /**
-   * Returns the descriptor that the next opened file gets. It is a lower bound of the number of open files. Costs two
-   * system calls.
+   * Returns the number of the next opened descriptor, which is a lower bound of the open files. Costs two system calls.
    */
   next(): number;
   /**
@@ -128,8 +127,8 @@ export interface Descriptors {
    */
   peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
   /**
-   * Shuts a connection down. The owner then reads the end of the stream and closes the socket. Does nothing if another
-   * thread has closed the connection, because the descriptor can then belong to another file.
+   * Shuts a connection down. Its owner then reads the end of the stream and closes the socket. Does nothing if the
+   * connection is already closed: its descriptor can belong to another file.
    */
   shutDown(peer: Peer): void;
 }
@@ -147,8 +146,8 @@ interface Room {
 
 /**
  * Chooses the connections to close. Each address keeps the `perAddress` connections with the most recent responses.
- * Connections that never got a response are closed first. If more than `total` connections remain, connections of the
- * addresses with the most connections are closed, too.
+ * Connections that never got a response are closed first. If more than `total` remain, addresses with the most
+ * connections lose more of them.
  */
 export function findSurplus<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
   const ranked = rank(open);

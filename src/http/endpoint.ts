@@ -19,7 +19,7 @@ export interface Endpoint<in Deps = never> {
   /** Operation of the OpenAPI document. Endpoints without an operation are not in the document. */
   readonly operation?: Operation;
   readonly bind: (deps: Deps) => Handler;
-  /** See `Route`. */
+  /** Like `noOptions` of `Route`. */
   readonly noOptions?: true;
 }
 
@@ -28,13 +28,13 @@ export type Access = CredentialAccess | RoleAccess;
 
 export interface CredentialAccess {
   readonly credential: string;
-  /** People or programs that hold the credential, and further conditions. */
+  /** The people or programs that hold the credential, with any conditions, for docs/access.md. */
   readonly who: string;
 }
 
 /** Access with an access token, for callers with a role in a team. */
 export interface RoleAccess {
-  /** The resource whose team decides, such as `application`. */
+  /** The resource in whose team the caller needs the role, such as `application`. */
   readonly within: string;
   readonly least: string;
   readonly orSelf?: true;

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 
 /**
- * Header length of a gRPC frame: a flag byte and four bytes of length. In gRPC-Web, trailers are in such a frame, too.
+ * Header length of a gRPC frame: a flag byte and four bytes of length. gRPC-Web sends trailers in such a frame, too.
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
  */
@@ -19,7 +19,7 @@ export function isCompressed(frame: Uint8Array): boolean {
   return frame[0] !== 0;
 }
 
-/** @throws {Refusal} `invalid_protobuf` unless the body is one whole frame with a message */
+/** @throws {Refusal} `invalid_protobuf` unless the body is exactly one complete message frame */
 export function checkFrame(body: Uint8Array): void {
   if (body[0]! <= compressed && body.length >= headerBytes && frameBytes(body) === body.length) return;
   throw new Refusal('invalid_protobuf', 'The body must be one frame with a message: its flag, length and bytes');

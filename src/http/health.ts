@@ -9,7 +9,7 @@ export interface Ability {
   readonly reason: string;
 }
 
-/** Data of the `/readyz` response. The status depends on `counting`, or on `managing` if the request asks for it. */
+/** Data of the `/readyz` response. Its status depends on `counting`, or on `managing` if the query names it. */
 export interface Readiness {
   /** Ability to accept packets, reports and requests for instance ids. */
   readonly counting: Ability;

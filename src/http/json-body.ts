@@ -16,7 +16,7 @@ interface JsonBodyOptions {
   readonly optional?: boolean | undefined;
 }
 
-/** Returns a reader. It throws `invalid_body` with the field's name, or an error of `readBody` or a parser. */
+/** Returns a function that reads a body. It throws `invalid_body` with the field's name, or as `readBody` does. */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
   { limit = maxJsonBody, optional = false }: JsonBodyOptions = {},
@@ -44,7 +44,8 @@ interface Options {
 
 /**
  * Returns the error for a value that violates a schema. The error names the position of the first violation, but not
- * the value. Unknown fields take precedence, because an unknown field can be a misspelt required field.
+ * the value. Unknown fields take precedence over missing fields, because an unknown field can be a misspelling of a
+ * missing one.
  */
 export function shapeError(faults: readonly Fault[], options: Options = {}): Refusal {
   const { rows = [], describePlace = (pointer) => `The value at ${pointer.slice(0, 300)}` } = options;
@@ -61,7 +62,7 @@ function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
-/** Returns the first violation inside the value of a failed union. For other violations, returns `first`. */
+/** Returns the first violation inside an alternative of a failed union. For other violations, returns `first`. */
 function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   const { instancePath } = first;
   const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));

@@ -30,8 +30,8 @@ export const paging = {
 type PageQuery = QueryOf<typeof paging>;
 
 /**
- * Returns a page of items in the order of creation. A cursor is the position of the last item of a page. An item that
- * exists during all requests is therefore listed exactly once.
+ * Returns a page of items in the order of creation. The cursor is the position of the last item on a page. Items that
+ * exist during all requests are therefore listed exactly once.
  * @throws {Refusal} `invalid_query`
  */
 export function createPage<T extends { readonly number: number }, Shown>(

@@ -5,9 +5,9 @@ const maxResponses = 512;
 
 /**
  * Responds to at most `max` requests per event loop iteration, and to excess requests in the next iteration. While more
- * than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one iteration. During that time no timer
- * fires and no message from another thread arrives. Clients that send again immediately could prolong an iteration to a
- * second. With a deferred response, a connection gets only one request per iteration.
+ * than 1 024 sockets are ready, both runtimes read up to 48 times in one iteration. No timer fires and no message of
+ * another thread arrives in this time. Clients that send again immediately could prolong an iteration to a second. A
+ * client whose response is deferred cannot send again in the same iteration.
  * @param nextTurn calls its callback in the next iteration
  */
 export function limitPerTurn(

@@ -99,9 +99,10 @@ interface LoggingDeps {
 const noParams: Params = Object.freeze(Object.create(null));
 
 /**
- * Combines many routes into one `Dispatch`. If two patterns match a path, the pattern whose first differing segment is
- * fixed wins. `HEAD` is handled like `GET`. `OPTIONS` without its own route gets 204 with `Allow`. A refusal gets its
- * problem document. Any other failure is passed to `failed`, and gets 503 if the store failed, or 500 otherwise.
+ * Combines many routes into one `Dispatch`. If two patterns match a path, the first segment in which they differ
+ * decides: a fixed segment wins over a parameter. `HEAD` is handled like `GET`. `OPTIONS` without its own route gets
+ * 204 with `Allow`. A refusal gets its problem document. Any other failure is passed to `failed`, and gets 503 if the
+ * store failed, or 500 otherwise.
  * @throws {Error} if two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
@@ -189,7 +190,7 @@ function summarise(
 
 /** Response for unknown paths. */
 export const notFound = problem(new Refusal('not_found', 'No route has this path'));
-/** Response for a client that has disconnected. The response is counted but not sent. */
+/** Response for a client that has disconnected. The response is counted, but cannot be sent. */
 const unread: HttpResponse = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): HttpResponse {

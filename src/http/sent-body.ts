@@ -9,7 +9,7 @@ export type Layer =
   /** A gRPC frame. @see findInflater */
   | { readonly kind: 'frame'; readonly encoding: string | undefined };
 
-/** Bytes of a compressed body that are decompressed to find the sender. SDKs write the key first. */
+/** Number of bytes of a compressed body that are decompressed to find the sender, whose key SDKs write first. */
 const peekBytes = 512;
 
 /** Maximum decompressed length of the first `peekBytes` bytes of an honest body. */

@@ -106,7 +106,7 @@ function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
   return !['EACCES', 'EISDIR'].includes(code) && (what === 'key' || file.includes('\n'));
 }
 
-/** Returns the reason of a failure, without the system's message, because it quotes the path. */
+/** Returns the reason of a failure, without the system's message, which quotes the path. */
 function describeReason(error: unknown, file: string): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'file not found (ENOENT)';
@@ -134,7 +134,7 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
   return {
     host,
     port,
-    /** Connections reach both listeners until the renewal ends. */
+    /** Until the renewal ends, both the old and the new listener get connections. */
     async reopen() {
       const next = await engine.listen({ ...options, port, joins: true });
       return {

@@ -75,13 +75,13 @@ export interface Route {
   /** Path in the form `/fixed/:parameter`. A parameter is one whole, non-empty segment. */
   readonly path: string;
   readonly handle: Handler;
-  /** True if `OPTIONS` on this path gets 405 instead of 204, because every preflight must fail here. */
+  /** True if `OPTIONS` on this path gets 405 instead of 204, so that every CORS preflight fails. */
   readonly noOptions?: true;
 }
 
 /**
- * Responds to each request of an HTTP engine. Never throws and never rejects. A `HEAD` request gets the response of its
- * `GET`. The HTTP engine sends its headers and length without the body.
+ * Responds to each request of an HTTP engine. Never throws and never rejects. For `HEAD`, it returns the response of
+ * `GET`, of which the HTTP engine sends only the headers and the length.
  */
 export type Dispatch = (request: Request) => HttpResponse | Promise<HttpResponse>;
 
@@ -114,7 +114,7 @@ export interface ListenOptions {
    * Finds client addresses, and is called only when an address is needed. The default is the address of the connection.
    */
   readonly findAddress?: AddressFinder;
-  /** Fixed paths that most requests have. An HTTP engine can match these paths at a lower cost. */
+  /** Fixed paths of most requests. An HTTP engine can match them at a lower cost. */
   readonly busyPaths?: readonly string[];
   /** Length of one second in body deadlines, ms: 1 000, shorter in tests. */
   readonly secondMs?: number;
@@ -127,7 +127,7 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-/** An HTTP server implementation. It is the only difference between the runtimes. */
+/** An HTTP server implementation. It is the only code that differs between the runtimes. */
 export interface HttpEngine {
   readonly name: 'bun' | 'uws';
   /** @throws {Error} with the address and the reason if the address cannot be bound */

@@ -32,7 +32,7 @@ export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps)
   return now;
 }
 
-/** Calls `admit`. Also refuses an application that fills the queue while other applications send. @throws {Refusal} */
+/** Calls `admit`. Also refuses messages of an application that fills the queue while others send. @throws {Refusal} */
 export function admitApplication(deps: AdmissionDeps, { application }: KeyHolder): number {
   const now = admit(deps);
   if (!deps.monitor.admitsApplication(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
@@ -68,11 +68,11 @@ const entriesPerToken = 32;
 
 /**
  * Charges a large body to the application whose key is at its beginning, or else to the sender's network. Received
- * bytes are paid for before they are decompressed or decoded, because that work delays other messages even if the body
- * is refused. The rest of the cost is charged once it is known.
+ * bytes are charged before they are decompressed or decoded, which delays other messages even if the body is refused.
+ * The rest of the cost is charged once it is known.
  */
 export class Payer {
-  /** Name of the sender in whose queue the body waits. */
+  /** Name of the sender whose queue of bodies this body joins. */
   readonly name: string;
   readonly #deps: AdmissionDeps;
   readonly #application: LimitedApplication | undefined;
@@ -104,7 +104,7 @@ export class Payer {
     refuseUntil(wait);
   }
 
-  /** Charges the cost of a body, less the amount already paid. @param entries number of entries in the body */
+  /** Charges the cost of a body, less the paid amount, even into debt. @param entries number of entries in the body */
   owe(bytes: number, entries = 0): void {
     const { rates, unknown, clock } = this.#deps;
     const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));

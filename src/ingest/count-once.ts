@@ -36,8 +36,7 @@ export function countOnce(
     return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes skip counts that are bound to an identity they know. The counts of an uncertain repetition are
-      // therefore not bound.
+      // Other nodes skip counts that are bound to a known identity, so counts of an uncertain repetition are not bound.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }
@@ -66,10 +65,7 @@ export interface CountingDeps extends AdmissionDeps {
 /** Receives new names and senders. */
 export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
 
-/**
- * New names and senders of a message that is counted in steps. They are stored before the message: see
- * `Lane.addBefore`.
- */
+/** New names and senders of a message that is counted in steps. They are stored before the message. */
 export class FoundNames implements NameSink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -85,7 +81,7 @@ export class FoundNames implements NameSink {
     addBefore((batch) => {
       batch.series.push(...series);
       batch.senders.push(...senders);
-    }).catch(() => {}); // If the batch is rolled back, the names and senders are added to the next batch.
+    }).catch(() => {}); // After a rollback, the next batch includes the names and senders.
   }
 }
 
@@ -99,14 +95,14 @@ export interface KeyFinder {
 /**
  * 128 bits that are equal for two messages only if the second repeats the first. They are a hash of the content, not of
  * the bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of the
- * application and of the key, so messages with different keys never have the same identity. Identities are stored. Hash
- * the same input in every version, or a repetition across an update counts twice.
+ * application and of the key, so messages with different keys never have the same identity. Identities are stored, so
+ * every version must hash the same input: otherwise a repetition across an update counts twice.
  */
 export type MessageIdentity = Digest;
 
 export interface Recognition {
   readonly identity: MessageIdentity;
-  /** True if an equal identity proves a repetition. If false, another process could have sent the message. */
+  /** True if an equal identity proves a repetition; false if another process could have sent the message. */
   readonly repeats: boolean;
 }
 
@@ -161,10 +157,10 @@ interface CountedBatch {
 
 /**
  * The messages of the last ten minutes, so that repetitions are not counted again. Messages without a unique identity
- * are included, because a call marked as a retry can repeat them. All applications share the memory. When the memory is
- * full, applications with more than an equal share forget their oldest messages, so no application can displace the
- * messages of another. The workers store the messages in the same transaction as their counts, and delete forgotten
- * messages, so a restart changes nothing.
+ * are included, because a call that is marked as a retry can repeat them. If the shared memory is full, applications
+ * with more than an equal share forget their oldest messages, so no application displaces the messages of another. The
+ * workers store messages in the transaction of their counts, and delete forgotten messages, so a restart changes
+ * nothing.
  */
 export class SeenMessages {
   readonly #limit: number;
@@ -194,8 +190,8 @@ export class SeenMessages {
 
   /**
    * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, the message is forgotten.
-   * @param from content of the batch before the message. Later additions are bound to the identity: other nodes that
-   * know the identity skip them.
+   * @param from content of the batch before the message. Later content is bound to the identity: nodes that know the
+   * identity skip it.
    */
   add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);
@@ -265,7 +261,7 @@ export class SeenMessages {
 const minRoom = 16;
 /** Words per message: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Maximum number of slots probed for a message. Half of all slots are free, so only attackers reach this maximum. */
+/** Maximum number of slots probed for a message. Half of the slots are free, so only attackers reach this maximum. */
 const maxProbes = 128;
 
 /** Time that marks a removed message. */
@@ -275,7 +271,7 @@ const never = Number.NEGATIVE_INFINITY;
  * Messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings
  * in a map would keep the garbage collector busy. Messages are appended at the end of the arrays, and dropped at the
  * start. When an array is full, the remaining messages are copied to new arrays. If all slots of a new message are
- * occupied, which only an attacker can cause, it replaces another message.
+ * occupied, it replaces another message; only an attacker can cause this.
  */
 export class ApplicationMessages {
   /** Unix ms of the newest message. */

@@ -21,7 +21,7 @@ import type { Intake, Transport } from './pipeline.ts';
 
 /** A message format. The routes under which the ledger lists it are in `src/contract/message-routes.ts`. */
 export interface Format<in Deps = never> {
-  /** Endpoints for web pages and mobile apps. The metrics host can serve them under a second path. */
+  /** Endpoints for web pages and mobile apps. They can have a second path: see `--metrics-path-prefix`. */
   readonly pages?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly servers?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly calls?: readonly FormatCall<Deps>[];
@@ -137,7 +137,7 @@ const packetHeaders = 'content-type, content-encoding';
 
 const none: Readonly<Record<string, string>> = {};
 
-/** Returns headers that allow a page of `origin` to read the response. Empty unless `origin` is exactly one origin. */
+/** Returns headers that let a page of `origin` read the response. Empty unless `origin` is exactly one origin. */
 export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
   return origin === undefined || !isOneOrigin(origin)
     ? none
@@ -152,7 +152,7 @@ export function notedHeaders(origin: string | undefined, omission: string): Read
 }
 
 /**
- * Returns preflight headers. Any origin may send a preflight, because a preflight does not name the application.
+ * Returns preflight headers. Any origin may send a preflight, because the application is not known yet.
  * @param sent request headers
  */
 export function preflight(origin: string | undefined, sent = packetHeaders): Readonly<Record<string, string>> {

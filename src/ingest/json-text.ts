@@ -23,7 +23,7 @@ export function canonicalInteger(spelled: string): string | undefined {
 
 /**
  * Quotes every number in a JSON text that a double might not represent exactly, so that `JSON.parse` keeps its digits.
- * @param text valid JSON; invalid text could become valid
+ * @param text valid JSON, because an invalid text could become valid
  */
 export function quoteLargeNumbers(text: string): string {
   const parts: string[] = [];
@@ -62,8 +62,8 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * Counts the objects and lists of a JSON text before it is parsed. A few bytes of text can describe empty objects that
- * take `JSON.parse` a hundred times the memory.
+ * Counts the objects and lists of a JSON text before it is parsed. Empty objects take a hundred times as much memory
+ * after `JSON.parse`.
  * @throws {Refusal} `body_too_large` if there are more objects and lists than the size allows
  */
 export function checkJsonEntries(text: Uint8Array): void {

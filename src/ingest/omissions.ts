@@ -77,9 +77,9 @@ interface Schema {
 type Holder = Record<string | number, unknown>;
 
 /**
- * Checks the optional values of a parsed body, which can be `null` or `[]`. A wrong type, or a negative or fractional
- * count, is an error of the sending program, so the body is refused. A correct program can produce a value that is too
- * large, not finite, or `null` in place of a number. Such a value is left out, and the rest of the body is kept.
+ * Checks the optional values of a parsed body, which can be `null` or `[]`. Only a defective program sends a wrong
+ * type, or a negative or fractional count: the body is refused. A correct program can send a number that is too large,
+ * not finite or `null`: only this value is left out.
  *
  * A field that is a number becomes `NaN`. A count in a list becomes 0, because the position of a count has a meaning.
  * Any other map entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.

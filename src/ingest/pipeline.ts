@@ -12,7 +12,7 @@ export interface PipelineDeps extends AdmissionDeps {
   readonly ledger: Ledger;
 }
 
-/** Sender that a message claims. It decides who pays for a large body, and whose ledger records a refusal. */
+/** Sender that a message claims. A large body is charged to it, and its ledger records a refusal. */
 export interface ClaimedSender {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -64,7 +64,7 @@ export interface Transport<Incoming> {
   userAgent(incoming: Incoming): string | undefined;
   address(incoming: Incoming): string;
   idempotencyKey(incoming: Incoming): string | undefined;
-  /** Reads the body, decompressed or not, and charges `budget`. The pipeline returns the charge. @throws {Refusal} */
+  /** Reads the body, decompressed or not, and charges `budget`. The pipeline releases the charge. @throws {Refusal} */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
 }
 
@@ -111,9 +111,8 @@ interface ResolvedSender {
 
 /**
  * Processes packets, reports and mint requests in the same steps on every transport: admit → read → check → resolve →
- * count → respond. Refusals have the order 503, 401 and 403 (if the headers suffice for the refusal), 413, 400, 404,
- * 403, 429. A refusal therefore costs as little as possible. A refused message changes nothing, and the ledger records
- * it.
+ * count → respond. The checks are in the order of their cost: 503, 401 and 403 (from headers alone), 413, 400, 404,
+ * 403, 429. A refused message changes nothing, and the ledger records it.
  */
 export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   implements Intake<Incoming, Outgoing>
@@ -142,10 +141,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
-  /**
-   * Processes a message. Small bodies pass through no other `async` function, because each such function would add a
-   * promise per packet.
-   */
+  /** Processes a message. Small bodies pass through no other `async` function, which would add a promise per packet. */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {
@@ -225,7 +221,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     const handler = this.#handler;
     const long = handler.long!;
     return long.schedule(payer.name, async () => {
-      payer.pay(body.bytes.length); // Other bodies of this sender could have left a debt.
+      payer.pay(body.bytes.length); // Fails if other bodies of this sender have left a debt.
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
       release();
@@ -243,7 +239,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     return new Payer(this.#deps, holder, this.#handler.address(incoming));
   }
 
-  /** Waits until other messages have been processed. @param length number of bytes that the next step processes */
+  /** Waits until other messages have been served. @param length number of bytes that the next step processes */
   async #waitForSlot({ name }: Payer, length: number): Promise<void> {
     const slot = this.#deps.bodies.waitForSlot({ length }, name);
     if (slot === undefined) return;
@@ -251,7 +247,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     admit(this.#deps);
   }
 
-  /** Checks, resolves and counts a message. Its body is freed while the message waits for the disk. */
+  /** Checks, resolves and counts a message. Does not hold its body while the message waits for the disk. */
   #take(incoming: Incoming, body: Uint8Array): MessageResult<Outgoing> {
     const deps = this.#deps;
     const handler = this.#handler;

@@ -17,8 +17,8 @@ type SenderSink = Pick<Batch, 'senders'>;
 const maxSightings = 500_000;
 
 /**
- * First-seen marks of senders and the features they request, per ten minutes. A batch gets each mark once per period.
- * After that, a message costs two lookups. If a batch is rolled back, the next batch gets its marks (see `Lane`).
+ * Marks that a sender, or a feature it requests, was seen in a period of ten minutes. A batch gets each mark once;
+ * later messages cost two lookups. Marks of a rolled-back batch go into the next one (see `Lane`).
  */
 export class Senders {
   readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
@@ -80,7 +80,7 @@ export class Asker {
   readonly #slot: number;
   readonly #sender: Sender;
   readonly #onSighting: () => void;
-  /** Series that the sender has reported. For requested features, also the first series of each feature. */
+  /** Series that the sender has reported. If the sender requests features, also the first series of each feature. */
   readonly #series = new Set<number>();
 
   /** @param onSighting called for each new mark, to limit the number of marks */
@@ -162,9 +162,9 @@ class Crowd {
 }
 
 /**
- * Name and version of a sender. Anyone can choose packet headers, so the senders of packets are grouped: browsers by
- * family and major version, other programs by product and major version. Servers report with a key, so their full
- * versions are kept.
+ * Name and version of a sender. Anyone can choose the headers of packets, so their senders are grouped: browsers by
+ * family and major version, other programs by product and major version. Reports need a secret key, so full versions
+ * are kept.
  */
 type NamedSender = Pick<Sender, 'name' | 'version'>;
 

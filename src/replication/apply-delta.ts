@@ -40,13 +40,13 @@ interface DeltaContext extends DeltaTarget {
   readonly refuse: Refuse;
   /** Maximum number of people per environment whose exposures are kept. */
   readonly people: number;
-  /** Log position that the node of the stream had applied when it began the delta. */
+  /** Position in the log that the sending node had applied when it began the delta. */
   readonly since: number;
 }
 
 /**
  * Adds a delta to the replica, row by row. Call it in a transaction, with the delta's stream selected in `series`. The
- * caller writes `hot` to the tables.
+ * caller then writes `hot` to the tables.
  * @param people maximum number of people per environment whose exposures are kept
  */
 export function applyDelta(target: DeltaTarget, delta: Delta, people: number, refuse: Refuse): void {
@@ -157,7 +157,7 @@ function applyTotals(applying: DeltaContext, { totals }: Delta): void {
   }
 }
 
-/** Merges the content of a counted message like the counts outside of messages. */
+/** Merges the content of a counted message, in the same way as counts outside messages. */
 function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);

@@ -82,7 +82,7 @@ export class ApplyEntry {
       },
     ),
     horizon: reading(bodyDecoder('horizon'), (horizon) => {
-      this.put(); // Applying a horizon reads the tables, so the rows in memory are written first.
+      this.put(); // A horizon reads the tables, so rows in memory are written first.
       this.#rest = this.#reach(horizon);
     }),
   };
@@ -226,7 +226,7 @@ const retiredPerStep = 8;
 const totalsPerStep = 500;
 
 /**
- * Rolls up and deletes data past its retention at `now` (Unix ms). Covers only data that affects how later entries are
+ * Rolls up and deletes data past its retention at `now` (Unix ms). Only for data that affects how later entries are
  * applied: sums of fractions, lists of people, and data with limits. The generator pauses after each step. Running a
  * step again does no harm. Run each step in a transaction, after `hot` was written.
  */
@@ -238,7 +238,7 @@ function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): G
     yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // Otherwise, a late report of one user would restore all users of a deleted day.
+      if (deleted > 0) hot.sketches.forget(); // A late report of one user would otherwise restore all users of the deleted day.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));

@@ -42,7 +42,7 @@ interface ClusterUsageDeps {
   readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'reason' | 'failed'>;
   readonly clock: Clock;
-  /** Called when the thread has failed. Without the thread, counts are no longer shipped. */
+  /** Called when the thread, without which no counts are shipped, has failed. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
   findLane(application: number): Pick<Lane, 'submit'>;
@@ -62,7 +62,7 @@ const refusals: Readonly<Record<Refuses, string>> = {
 
 /**
  * Keeps usage in a log that several machines share. This node counts into its spool, whose deltas are shipped to the
- * log. Reports read the replica, to which the log is applied. Shipping and applying run in a thread: see `ReplicaNode`.
+ * log. The log is applied to the replica, which reports read. Shipping and applying run in a thread: see `ReplicaNode`.
  */
 export class ClusterUsage implements UsageStore {
   readonly store: UsageTables;
@@ -77,7 +77,7 @@ export class ClusterUsage implements UsageStore {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
-  /** True once the committer is closing. Seals are impossible from then on. */
+  /** True once the committer is closing, so that sealing is no longer possible. */
   #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
@@ -124,7 +124,7 @@ export class ClusterUsage implements UsageStore {
     this.#onForgotten = listener;
   }
 
-  /** Only rolls up counts. The log determines all other content of a replica. */
+  /** Only rolls up counts, because the log determines all other content of a replica. */
   async maintain(_application: number, step: Maintenance): Promise<number> {
     if (step.task === 'deletion') return 0;
     return this.#thread.call('maintain', step);
@@ -163,7 +163,7 @@ export class ClusterUsage implements UsageStore {
     const full = this.#isFull ? 'the spool is full' : undefined;
     const { ready, reason } = this.#deps.health;
     const counting = ready ? ((refuses && refusals[refuses]) ?? full) : (reason ?? storeFails);
-    // Unauthenticated senders may read this reason, so only the log and the status contain the host and the cause.
+    // Unauthenticated senders can read this reason. The host and the cause are only in the log and the status.
     const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
     return { counting, managing: counting ?? managing };
   }
@@ -191,7 +191,7 @@ export class ClusterUsage implements UsageStore {
       const result = await committer.seal({ ...request, watermark });
       return { ...result, storeFails: !this.#deps.health.ready };
     } catch (error) {
-      // A failed seal stops the store like a failed batch, because a later success would hide the failure.
+      // A failed seal stops the store like a failed batch, because a later successful seal would hide the failure.
       if (!this.#isOver) this.#deps.health.failed(error);
       throw error;
     }
@@ -224,7 +224,7 @@ export class ClusterUsage implements UsageStore {
   }
 }
 
-/** Replaces an error of PostgreSQL by an error without the host, for unauthenticated senders. @throws {Refusal} */
+/** Replaces an error of PostgreSQL by a refusal for unauthenticated senders, without the host. @throws {Refusal} */
 function orUnavailable<T>(result: Promise<T>): Promise<T> {
   return result.catch((error) => {
     throw error instanceof Refusal ? error : postgresAway();

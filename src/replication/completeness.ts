@@ -12,11 +12,11 @@ interface FollowProgress {
   readonly isAtEnd: boolean;
   /** True if the replica was loaded from a snapshot, or emptied. */
   readonly isLoaded: boolean;
-  /** The time up to which the reported state is complete: see `shown`. */
+  /** The value of `Completeness.shown` before the log was applied. */
   readonly through: number;
 }
 
-/** The time through which a replica is complete. Reports are refused while it is unknown. */
+/** The time through which a replica is complete. While it is unknown, reports are refused. */
 export class Completeness {
   /** Everything that this node acknowledged before this time (Unix ms) was in the log at the last heartbeat. */
   ownThrough = 0;
@@ -40,8 +40,8 @@ export class Completeness {
   }
 
   /**
-   * Returns the time before which all acknowledged packets are in the log, as of the last heartbeat. Call it before
-   * applying the log, because another heartbeat can come while the log is applied.
+   * Returns the time before which all acknowledged packets are in the log, according to the last heartbeat. Call it
+   * before applying the log, because a heartbeat during the application refers to later entries.
    * @param othersThrough the same time for the other streams; `undefined` without other streams
    */
   shown(othersThrough = Number.POSITIVE_INFINITY): number {
@@ -75,7 +75,7 @@ interface PendingRequest {
 
 /** Maximum time that a report waits for the counts of this node. After that, the report states how complete it is. */
 const patienceMs = 1000;
-/** Maximum time that a request waits until its entry is applied. Then the sender is asked to retry. */
+/** Maximum time that a request waits until its entry is applied. After that, the response asks to retry. */
 const entryMs = 5000;
 
 /** Requests that wait for the progress of the replica. */
@@ -116,7 +116,7 @@ export class RequestQueue {
     });
   }
 
-  /** Refuses waiting reports, because PostgreSQL is away. Requests for entries continue. */
+  /** Refuses waiting reports, because PostgreSQL is away. Requests that wait for an entry continue. */
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);

@@ -28,7 +28,7 @@ interface DailyExportDeps {
   readonly store: ReplicaStore;
   readonly directory: string;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Returns the progress of the node; `undefined` if it is not at the end of the log. */
+  /** Returns the progress of the node; `undefined` if it has not applied the log to its end. */
   readonly progress: () => ExportProgress | undefined;
   readonly isEnding: () => boolean;
 }
@@ -53,7 +53,7 @@ const sliceMs = 2;
 
 /**
  * Writes the usage of complete days to PostgreSQL tables, for programs that read SQL. One node at a time writes, under
- * a lease. Concurrent or killed writers do no harm: each row holds the counts at a position of the log, and never
+ * a lease. Concurrent or killed writers do no harm: each row has the position of the log that it reflects, and never
  * replaces a row of a later position.
  * @returns `undefined` if another node holds the lease, or this node is not at the end of the log
  */
@@ -146,7 +146,7 @@ async function* slowly<T>({ clock }: DailyExportDeps, steps: Iterable<T | undefi
   }
 }
 
-/** Yields the due days of a range, with the position that their rows must have. Yields `undefined` to pause. */
+/** Yields the due days of a range, with the minimum position of their rows. Yields `undefined` to pause. */
 function* dueDays(
   store: ReplicaStore,
   written: WrittenUntil,
@@ -262,14 +262,14 @@ interface DailyRow extends Counts {
   readonly users: number;
 }
 
-/** A day of an environment, as of the last entry that the replica has applied. */
+/** A day of an environment, at the last entry that the replica has applied. */
 interface DailyPlace {
   readonly environment: number;
   readonly day: number;
   readonly applied: LogPosition;
 }
 
-/** Error if PostgreSQL reverted to an earlier state: its log does not have the entry that the replica has applied. */
+/** Thrown if PostgreSQL reverted to an earlier state, without the last entry that the replica has applied. */
 class ExportConflict extends Error {
   override readonly name = 'ExportConflict';
 }
@@ -316,7 +316,7 @@ class DailyTables {
     return new Map(rows.map(({ environment, day, position }) => [`${environment} ${day}`, Number(position)]));
   }
 
-  /** Registers a day before its first row is written, so that the removal of the day finds its rows. */
+  /** Registers a day before its first row is written, so that a later removal of the day finds its rows. */
   async begin({ environment, day }: DailyPlace): Promise<void> {
     await this.#session.query({
       name: 'fm-daily-begin',

@@ -20,7 +20,7 @@ import {
   readChunk,
 } from '../storage/lmdb/sketches.ts';
 
-/** Error for a delta with an unknown format, or with a value that no node writes. */
+/** Thrown for a delta with an unknown format, or with a value that no node writes. */
 export class DeltaUnreadable extends Error {
   override readonly name = 'DeltaUnreadable';
 }
@@ -49,13 +49,13 @@ function fail(what: string): never {
   throw new DeltaUnreadable(`it has invalid ${what}`);
 }
 
-/** Reports a refused row. Without this callback, one invalid row makes the whole delta unreadable. */
+/** Reports an invalid row, which is then left out. Without this callback, the whole delta is unreadable. */
 export type Refuse = (place: string, reason: string, row: unknown) => void;
 
 /** The encoding and validation of a value of a delta. */
 export interface Column<T> {
   pack(value: T): unknown;
-  /** Decodes a value that this node encoded. Does not check the value. */
+  /** Decodes a value that this node encoded, without a check. */
   unpack(packed: unknown): T;
   /**
    * Decodes and checks a value from any node.

@@ -45,8 +45,7 @@ import {
  * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are
  * identified by the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without
  * their names. Rows of numbers are one flat list. Format 1, which earlier releases read, lacks the last two columns and
- * the routes after `metrics`. Format 1 is written unless a delta needs a column or route of the latest format. Interim
- * builds wrote format 2.
+ * the routes after `metrics`. A delta that needs none of them is written in format 1. Unreleased builds wrote format 2.
  */
 const deltaFormat = 3;
 const interim = 2;
@@ -82,7 +81,7 @@ const unresolvedColumns = {
 };
 const unresolved = rows(unresolvedColumns);
 
-/** A message that counts once, even if several nodes receive it. The replicas decide which copy counts. */
+/** A message that counts once, even if several nodes receive it. Replicas decide which copy counts. */
 const messageColumns = {
   identity: bytes(16),
   /** Time of the message, Unix ms. */
@@ -113,7 +112,7 @@ const cumulativeColumns = {
   rows: numbers([isRef, whole(2 * opensFeature), isValue], 'cumulative'),
 };
 
-/** Cumulative messages in format 2. */
+/** Cumulative messages in format 2, of unreleased builds. */
 const interimColumns = {
   identity: bytes(16),
   /** Time of the message, Unix ms. */
@@ -237,7 +236,7 @@ function hasLaterRoute({ senders, ledger }: Delta): boolean {
   return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
-/** Encodes and decodes a record of the open delta without checks. Only the replica checks the delta. */
+/** Encodes and decodes a record of the open delta. Does not check it, because replicas check the delta. */
 const stored = <T>({ pack, unpack }: Column<T>) => ({
   encode: (value: T): Buffer => packr.pack(pack(value)),
   decode: (packed: Uint8Array): T => unpack(packr.unpack(packed)),
@@ -254,7 +253,7 @@ export const cumulativeRecord = {
 };
 export const totalRecord = stored(row(totalColumns));
 
-/** Converts a cumulative message of an interim build. All counts of such a message apply. */
+/** Converts a cumulative message of an unreleased build, of which all counts apply. */
 function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMessage>): CumulativeMessage {
   const rows: number[] = [];
   for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);
@@ -290,7 +289,7 @@ export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
     }
     return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [], totals: [] };
   } catch (error) {
-    // All other errors are also due to an invalid body.
+    // Other errors are due to an invalid body, too.
     if (error instanceof DeltaUnreadable) throw error;
     throw new DeltaUnreadable((error as Error | undefined)?.message ?? 'it cannot be read');
   }

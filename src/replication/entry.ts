@@ -18,7 +18,7 @@ export interface StoredEntry extends LogEntry<Buffer> {
   readonly seq: number;
 }
 
-/** An entry to apply. All nodes apply all entries in order, so the last applied entry determines their content. */
+/** An entry to apply. All nodes apply all entries in order, so the last applied entry determines a node's content. */
 export type Entry = Whole<StoredEntry>;
 
 /** A minted instance id in the log. Only its hash is logged, so that readers of the log cannot use the id. */
@@ -29,7 +29,7 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams. Replicas use it to drop data that only earlier deltas need. */
+/** The progress of all streams. With it, replicas drop data that only earlier deltas need. */
 export interface Horizon {
   /** All streams have shipped the packets that they acknowledged before this time (Unix ms). */
   readonly through: number;
@@ -39,7 +39,7 @@ export interface Horizon {
   readonly now: number;
   /** The open streams. Replicas can drop data that only other streams need. */
   readonly open: readonly string[];
-  /** The nodes. A database that is filled after a loss of PostgreSQL gets its list of nodes from here. */
+  /** The nodes. A database that replaces a lost one gets its nodes from this list. */
   readonly nodes: readonly LoggedNode[];
 }
 
@@ -85,7 +85,7 @@ export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   return { ...mint, digest, hash: createHash('sha256').update(instanceId).digest() };
 }
 
-/** Settings that determine the content of replicas, so all nodes share them. The last settings in the log apply. */
+/** Settings that determine the content of replicas, so they are in the log: the last settings apply to all nodes. */
 export interface ReplicaSettings extends SeriesLimits, Retention {
   /** Maximum number of people per environment whose exposures are kept. */
   readonly identities: number;
@@ -112,7 +112,7 @@ export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): bool
 
 /**
  * Checks the settings of an entry.
- * @param before values for settings that an earlier version does not log
+ * @param before the current values, for settings that an entry of an earlier version lacks
  * @throws {Error} if a setting is invalid
  */
 export function settingsAfter(before: ReplicaSettings, said: Partial<ReplicaSettings>): ReplicaSettings {

@@ -16,7 +16,7 @@ interface SnapshotDeps {
 
 /** Age of a lease after which the node that builds the snapshot is considered gone. */
 const leaseMs = 15_000;
-/** Time for which the bodies of entries in a snapshot are still kept, for nodes that are slightly behind. */
+/** Time for which bodies of entries are kept after a snapshot includes them, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;
 
 /** Finds the newest complete snapshot. */
@@ -118,8 +118,8 @@ export async function uploadParts(
 }
 
 /**
- * True if a snapshot is due. Earlier entries and snapshots contain a forgotten person until a new snapshot replaces
- * them. If PostgreSQL has lost entries, a snapshot of a node that has applied them lets other nodes skip the gap.
+ * True if a snapshot is due. A new snapshot removes forgotten people, whom earlier entries and snapshots contain. It
+ * also lets nodes skip entries that PostgreSQL has lost, if the node of the snapshot has applied them.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);
@@ -135,7 +135,7 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   return forgets || broken || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
 }
 
-/** Retention of account changes and of usage entry ids. A node that was away for longer replaces its content. */
+/** Retention of account changes and of usage entry ids. After a longer absence, a node must replace its content. */
 const idsMs = 86_400_000;
 /** Number of latest changes that are kept regardless of their age. */
 const keptChanges = 1000;
@@ -160,7 +160,7 @@ export async function trimLogs(session: PostgresSession): Promise<number> {
      AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`,
   );
   await until('refused', `DELETE FROM fm_refused WHERE ctid IN (${some('ctid', 'fm_refused', refusedMs)})`);
-  // Only the oldest rows are read, because changes have no index by time.
+  // Reads only the oldest rows, because changes have no index by time.
   await until(
     'changes',
     `DELETE FROM fm_change WHERE ${isOlder('at', idsMs)}
@@ -200,6 +200,6 @@ export async function trimLogs(session: PostgresSession): Promise<number> {
 
 const isOlder = (column: string, ms: number) => `${column} < now() - interval '${ms} ms'`;
 
-/** Returns SQL that selects old rows that no other node is removing. */
+/** Returns SQL that selects old rows, except rows that another node is removing. */
 const some = (column: string, table: string, ms: number, rest = '') =>
   `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;

@@ -40,8 +40,8 @@ function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string):
 const maxWaiting = 10_000;
 
 /**
- * Appends entries other than deltas. A duplicate of such an entry does no harm. Therefore no fence is needed, and an
- * entry with an unknown result is sent again.
+ * Appends entries other than deltas. A duplicate of such an entry does no harm, so an entry with an unknown result is
+ * sent again, without a fence.
  */
 export class LogAppender {
   readonly #session: PostgresSession;
@@ -80,7 +80,7 @@ export class LogAppender {
 
   /**
    * Appends the progress of all open streams, unless a node appended it within the last `everyMs`. The head is locked
-   * before the streams are read. All deltas that the streams have shipped are therefore in the log before this entry.
+   * before the streams are read, so that the log has all their shipped deltas before this entry.
    */
   horizon(everyMs: number): Promise<boolean> {
     return this.#session.transaction(async (run) => {
@@ -111,11 +111,11 @@ export class LogAppender {
 }
 
 /**
- * Appends consecutive deltas of one stream to the log. The row of the stream is a fence. The append fails unless the
- * row names the delta just before the first delta to append. So each delta is in the log once, even if it is sent
+ * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: the append fails unless the
+ * row names the delta before the first of these deltas. Each delta is therefore in the log once, even if it is sent
  * several times. Every transaction locks the row of the stream before the head, which prevents deadlocks.
- * @param before the previous delta; `undefined` if it is no longer kept. It is compared, because a copy of the
- * directory can have shipped another delta with its number
+ * @param before the previous delta; `undefined` if it is no longer kept. It is compared by digest, because a copy of
+ * the directory can have shipped another delta of this number
  * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected the deltas: nothing was appended
  * @throws {PostgresError} `unknown_outcome` if it is unknown whether the deltas are in the log
  */
@@ -136,7 +136,7 @@ export async function ship(
       values: [stream, seq, hashDelta(body), through, since, version, first - 1, before && hashDelta(before.body)],
     });
     if (fence.rows.length === 0) return undefined;
-    // The append is not awaited here, so that COMMIT is sent together with it.
+    // Not awaited here, so that COMMIT is sent together with the append.
     return { at: Number(fence.rows[0]!.at), appended: run(append('delta', deltas, stream)) };
   });
   await kept?.appended;
@@ -149,8 +149,8 @@ export function hashDelta(body: Uint8Array): Buffer {
 }
 
 /**
- * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key. A restore creates the
- * keys after the rows, so it might still insert this row.
+ * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key: a restore, which
+ * creates keys after rows, can still insert this row.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({

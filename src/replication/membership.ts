@@ -44,8 +44,8 @@ export class Membership {
   }
 
   /**
-   * Reclaims the directory's row if this process does not own the row: PostgreSQL reverted to an earlier state, or
-   * another process has claimed it.
+   * Claims the directory's row again if this process no longer owns it, because PostgreSQL reverted to an earlier state
+   * or another process has claimed the row.
    * @param skewMs lead of this machine's clock over PostgreSQL's clock
    * @returns true if the row was claimed; the last `PostgresView` is then outdated
    */
@@ -85,7 +85,7 @@ export class JoinRefusal extends Error {
   override readonly name = 'JoinRefusal';
 }
 
-/** Prefix of a placeholder in a database filled from a replica, for a directory that the replica does not know. */
+/** Prefix of the name that stands for an unknown directory in a database that was filled from a replica. */
 export const unknownDirectory = 'unknown-';
 
 /** Time without a heartbeat after which a process is considered dead. The interval between heartbeats is one second. */
@@ -103,8 +103,8 @@ interface NodeRow {
 }
 
 /**
- * Claims the directory's row for this process, which can then ship the streams of earlier processes. A database filled
- * from a replica can list some of the directory's `streams` under an unknown directory. Writes nothing until it is
+ * Claims the directory's row for this process, which can then ship the streams of earlier processes. In a database that
+ * was filled from a replica, some of the `streams` can belong to an unknown directory. Nothing is written until it is
  * certain that no other process uses the directory.
  * @throws {JoinRefusal} another process uses a copy of this directory, or the clocks differ
  * @throws {PostgresSetupError} the directory has used another database before
@@ -135,10 +135,7 @@ async function join(
   }
 }
 
-/**
- * True if the node has sent a later heartbeat since the first read. An earlier heartbeat can come from a promoted
- * standby.
- */
+/** True if the node has sent a later heartbeat since the first read. A promoted standby can show an earlier one. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
@@ -218,10 +215,7 @@ interface Heartbeat {
   /** Version of the accounts: see `Delta`. */
   readonly version: number;
   readonly seq: number;
-  /**
-   * All packets acknowledged before this time are in the log; `undefined` if some acknowledged packet is not in the
-   * log.
-   */
+  /** All packets acknowledged before this time are in the log; `undefined` while an acknowledged packet is missing. */
   readonly idleThrough: number | undefined;
   /** The streams to report, including streams of earlier processes. */
   readonly streams: readonly string[];
@@ -238,8 +232,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
   /**
-   * All packets that other open streams acknowledged before this time are in the log; `undefined` without other open
-   * streams.
+   * All packets that other open streams acknowledged before this time are in the log; `undefined` without such streams.
    */
   readonly othersThrough: number | undefined;
   /** Changes when another server has become the primary, or the database was restored. */
@@ -248,7 +241,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
 
 /**
  * Sends the heartbeat of this node, and reads the state of the cluster, in one statement that commits synchronously.
- * The commit confirms that this state and all earlier acknowledged deltas are replicated.
+ * The commit confirms that this state and all earlier deltas are replicated.
  */
 export async function sendHeartbeat(session: PostgresSession, said: Heartbeat): Promise<PostgresView> {
   const { rows } = await session.query<{ view: PostgresView }>({

@@ -29,8 +29,7 @@ export interface NodeFacts {
 
 /**
  * Reason why a node must not count.
- * - `copied`: its directory is a copy, or was copied. PostgreSQL cannot distinguish the counts of this node from the
- *   counts of the other process
+ * - `copied`: its directory is a copy, or was copied. PostgreSQL cannot distinguish the counts of the two processes
  * - `closed`: its stream was closed. Its counts are shipped only after a restart
  */
 export type Refuses = 'copied' | 'closed';

@@ -130,7 +130,7 @@ export class NodeLoop {
     });
   }
 
-  /** Does the work that is due each second. Called during steps that take longer than a second. */
+  /** Does the work that is due each second. Called regularly during long steps. */
   async #goOn(): Promise<void> {
     if (!this.#isHeartbeatDue) return;
     await this.#sealing.advance(this.view!.at);
@@ -148,7 +148,7 @@ export class NodeLoop {
     await this.#follow();
   }
 
-  /** Logs the settings before any delta, because they limit the names in deltas. The node that started last decides. */
+  /** Logs the settings before any delta, because they limit the names in deltas. The last logged settings apply. */
   async #logSettings(): Promise<void> {
     if (this.#hasSettings) return;
     const { replica, appender, settings } = this.#deps;
@@ -215,7 +215,7 @@ export class NodeLoop {
     const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();
-    // Begin a new delta, because the current delta can contain counts of a forgotten person.
+    // A new delta is begun, because the current one can contain counts of a forgotten person.
     if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
     this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
@@ -253,9 +253,9 @@ export class NodeLoop {
     const { link, main, log } = this.#deps;
     if (error instanceof JoinRefusal) {
       this.#refusal = error;
-      this.#loop.isEnding = true; // The process reports why this node must not join, and exits.
+      this.#loop.isEnding = true; // The process then reports the refusal, and exits.
     }
-    for (const stream of this.#streams.all) stream.isKnown = false; // Query PostgreSQL before the next delta.
+    for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta.
     this.#mustLook = true;
     if (error instanceof PostgresError || error instanceof PostgresSetupError) link.failed(error);
     else if (this.#refusal === undefined) {

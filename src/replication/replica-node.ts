@@ -68,7 +68,7 @@ export class ReplicaNode {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }
 
-  /** Resolves when this node has applied the entry. After that, no delta restores the data. Throws like `forget`. */
+  /** Resolves when this node has applied the entry. From then on, no delta restores the data. Throws like `forget`. */
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('erase', erased));
     this.#sideWork.hurry();
@@ -191,7 +191,7 @@ class SideWork {
     while (!this.#upkeep.isEnding && replica.erase(eraseStep) > 0) await setImmediate();
   }
 
-  /** Exports days. If another node holds the lease, retries soon, because that node might stop. */
+  /** Exports days. Retries soon if another node holds the lease, because that node might stop. */
   async #export(): Promise<void> {
     const { side, store, facts, clock, log } = this.#deps;
     const exported = await exportDays({

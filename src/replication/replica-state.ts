@@ -18,8 +18,8 @@ import type { LogPosition } from './postgres/follower.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
 
 /**
- * The state of a replica other than its counts. Facts whose names begin with `own:` belong to this node. The other
- * facts follow from the log, and are in snapshots.
+ * The state of a replica other than its counts. Facts whose names begin with `own:` belong to this node. All other
+ * facts derive from the log, and are in snapshots.
  */
 interface ReplicaFacts {
   'own:applied': LogPosition;
@@ -40,8 +40,8 @@ interface ReplicaFacts {
 }
 
 /**
- * The number of a stream in `streamSeries`, and the head of its last delta. The facts are kept after the stream is
- * closed. A database that is filled from this replica must not accept the stream's deltas again.
+ * The number of a stream in `streamSeries`, and the head of its last delta. They are kept after the stream is closed,
+ * so that a database that is filled from this replica does not accept its deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
@@ -99,8 +99,8 @@ const streamPrefix = 'stream:';
  * export writes that day again.
  *
  * In the table `replica`, key: `day:`, the number of the environment, `:`, the day since the epoch; value: the
- * position. A version that does not know these rows does not update them. Therefore, `daysMarked` is the position up to
- * which rows were last written. `daysUnmarked` is the position up to which some rows are absent.
+ * position. Earlier versions do not update these rows. `daysMarked` is therefore the position up to which rows were
+ * last written, and `daysUnmarked` the position up to which some rows are missing.
  */
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
@@ -120,7 +120,7 @@ export class ChangedDays {
     this.#last = -1;
   }
 
-  /** Marks the day of a bucket. Optimised for many calls with few days, because each cell of a delta causes a call. */
+  /** Marks the day of a bucket. Fast for repeated days, because each cell of a delta causes a call. */
   add(ref: number, bucket: number): void {
     this.addDay(ref, Math.floor(decodeMinute(bucket) / minutesPerDay));
   }
@@ -195,8 +195,7 @@ const applicationKind = 'a';
 const toDoKind = 't';
 
 /**
- * Deleted environments and applications. Their numbers are kept permanently, because streams can ship counts of deleted
- * environments later. Such counts are skipped.
+ * Deleted environments and applications. Their numbers are kept permanently, to skip counts that streams ship later.
  *
  * `erased`: key: `e` and the number of an environment, or `a` and the number of an application (u32, big-endian); the
  * value is empty. The key of an unfinished deletion is `t` and its JSON.
@@ -299,19 +298,19 @@ export class ForgottenPeople {
     return value !== undefined && since < value.readDoubleLE(0);
   }
 
-  /** True if everyone forgotten after a position is still listed. */
+  /** True if all people who were forgotten after a position are still listed. */
   knows(since: number): boolean {
     return since >= (this.#state.get('forgottenUntil') ?? 0);
   }
 
-  /** Removes people once all streams began their deltas at `since` or later. Call it in a transaction. */
+  /** Removes people, once all streams began their deltas at `since` or later. Call it in a transaction. */
   end(since: number): void {
     const past = Array.from(this.#store.forgotten.getRange({}), ({ key, value }) => ({
       key: Buffer.from(key),
       position: value.readDoubleLE(0),
     })).filter(({ position }) => position <= since);
     for (const { key } of past) this.#store.forgotten.removeSync(key);
-    // Use the last removed position, not `since`. A delta that began between the two positions cannot restore a person.
+    // The last removed position is stored, not `since`: a delta that began between them cannot restore a person.
     const last = Math.max(0, ...past.map(({ position }) => position));
     if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }

@@ -14,7 +14,7 @@ import { StreamSeries } from './stream-series.ts';
 
 /** The result of applying entries. */
 interface AppliedEntries {
-  /** Number of entries applied and on disk; 0 if the first entry is unfinished and must be passed again. */
+  /** Number of entries applied and on disk; 0 if the first entry is unfinished and must be passed to the next call. */
   readonly count: number;
   readonly refused: readonly Refusal[];
 }
@@ -24,9 +24,9 @@ const usualStepMs = 5;
 
 /**
  * A usage store with the counts of all nodes, filled by applying the log. The same entries result in the same content
- * on every node, regardless of clocks, restarts, and the grouping of entries. Limits apply in the order of the log, and
- * all times that matter are in the log. The position is written in the same transaction as the content. The replica is
- * the only writer of its store. Methods other than `load` and `clear` are synchronous, and take a few milliseconds.
+ * on every node, regardless of clocks, restarts, and the grouping of entries. Limits apply in the order of the log,
+ * which also has all relevant times. The position is written in the same transaction as the content. The replica is the
+ * only writer of its store. Methods other than `load` and `clear` are synchronous, and take a few milliseconds.
  */
 export class Replica implements LogContent {
   readonly #store: ReplicaStore;
@@ -39,7 +39,7 @@ export class Replica implements LogContent {
   readonly #days: ChangedDays;
   readonly #apply: ApplyEntry;
 
-  /** @param monotonic clock that limits the duration of a call, and has no effect on the content */
+  /** @param monotonic clock for the duration of calls, without an effect on the content */
   constructor(store: ReplicaStore, monotonic: () => number) {
     this.#store = store;
     this.#monotonic = monotonic;
@@ -112,7 +112,7 @@ export class Replica implements LogContent {
   }
 
   /**
-   * Does a step of upkeep that changes no report: rolls up counts, and removes counts that were rolled up long ago.
+   * Does a step of upkeep, which changes no report: rolls up counts, and removes counts that were rolled up long ago.
    * @returns number of records touched, 0 if nothing is left to do
    */
   maintain({ environment, now, limit }: RetentionStep): number {

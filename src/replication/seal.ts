@@ -7,20 +7,20 @@ import { emptyContent, encodeDelta } from './delta.ts';
 import { bytesOfDeltas, nextNumber, putDelta, readDeltas } from './spool.ts';
 import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.ts';
 
-/** A step of the spool worker: seals some of the open delta, and stores which deltas PostgreSQL has. */
+/** A step of the spool worker: seals a part of the open delta, and records which deltas PostgreSQL has. */
 export interface SealTask {
   /**
-   * Time and state, read *before* waiting for the journal lane (see `Lane.settled`). Therefore, a packet that is not
-   * committed when the step begins was admitted after the watermark.
+   * Time and state, read *before* waiting for the journal lane (see `Lane.settled`). All packets that were admitted
+   * before it are therefore committed when the step begins.
    */
   readonly watermark: StreamWatermark;
   /** The last delta that PostgreSQL has of each of these streams. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /** Removes some deltas acknowledged before this time (Unix ms). If the time is absent, no delta is removed. */
+  /** Removes some deltas acknowledged before this time (Unix ms). If it is absent, none are removed. */
   readonly removeBefore?: number | undefined;
-  /** Earlier streams that were closed. Their remaining deltas move to other streams. */
+  /** Closed streams of earlier processes. Their remaining deltas move to other streams. */
   readonly closed?: readonly ClosedStream[];
-  /** Earlier streams that PostgreSQL has marked as done, and all of whose deltas it has. */
+  /** Streams of earlier processes that PostgreSQL has completely, and has marked as done. */
   readonly finished?: readonly string[];
   /** True to seal nothing, and only store the progress of shipping. */
   readonly onlyNote?: boolean;
@@ -43,11 +43,11 @@ export interface SealResult {
 /** A stream that accepts no more deltas. */
 interface ClosedStream {
   readonly stream: string;
-  /** Number of the last delta in PostgreSQL. Later deltas are certainly not in its log. */
+  /** Number of the last delta in PostgreSQL's log, which certainly lacks later ones. */
   readonly after: number;
 }
 
-/** Progress of a round. A round visits each record of the open delta once, so it ends despite new packets. */
+/** Progress of a round. A round visits each record of the open delta once, so new packets do not prolong it. */
 interface Round {
   /** Packets admitted before the watermark are in the deltas of this round and earlier ones. */
   readonly watermark: StreamWatermark;
@@ -88,8 +88,8 @@ export class Sealer {
   step(task: SealTask): SealResult {
     return this.#transact(() => {
       noteProgress(this.#store, task);
-      // Read the record again, because this step might have stored acknowledgements. Keep the watermark in memory,
-      // because the stored one belongs to the last delta.
+      // The record is read again, because this step might have stored acknowledgements. The watermark in memory is
+      // kept, because the stored one belongs to the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
@@ -173,7 +173,7 @@ function roundAt(watermark: StreamWatermark): Round {
 /** Maximum number of deltas removed in one step. Packets wait during a step. */
 const removedAtOnce = 16;
 
-/** Stores which deltas PostgreSQL has according to a task, and removes expired deltas. Call it in a transaction. */
+/** Records which deltas PostgreSQL has, according to a task, and removes expired deltas. Call it in a transaction. */
 function noteProgress(store: SpoolStore, task: SealTask): void {
   for (const { stream, seq, at } of task.acknowledged ?? []) {
     change(store, stream, (record) => acknowledge(store, record, seq, at));
@@ -193,7 +193,7 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 
 const minuteMs = 60_000;
 
-/** Stores an acknowledgement. Only the last one of each minute is kept, so deltas stay up to a minute longer. */
+/** Stores an acknowledgement. Only the last one of each minute is kept, which keeps deltas up to a minute longer. */
 function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
   const { number, sealed, waitingBytes: before = 0 } = record;
@@ -231,8 +231,8 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 
 /**
  * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. The first delta
- * of the new stream names all series, because replicas forget the names of a closed stream. The bodies of the other
- * deltas are unchanged, because nobody reads the stream and number in them. Call it in a transaction.
+ * of the new stream names all series, because replicas forget the names of a closed stream. Bodies of the other deltas
+ * stay unchanged, because the stream and number in a body are never read. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);
@@ -272,7 +272,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
 
 /**
  * Returns the id of the stream that continues a closed stream. It is derived from the id of the closed stream. Two
- * copies of a directory therefore use the same id for the same deltas, and PostgreSQL accepts these deltas once.
+ * copies of a directory thus use the same id for the same deltas, which PostgreSQL then accepts only once.
  */
 function findUnusedHeir({ streams }: SpoolStore, stream: string): string {
   const heir = createHash('sha256').update(stream).digest('hex').slice(0, 32);

@@ -2,7 +2,7 @@ import type { NodeDeps } from './node-deps.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Streams } from './streams.ts';
 
-/** Interval between rounds. With a longer interval, a cell that changes often is in fewer deltas. */
+/** Interval between rounds. A longer interval means fewer deltas for a cell that changes often. */
 const everyMs = 1000;
 /** Maximum number of deltas that wait for PostgreSQL. Later counts stay in the open delta, where they are merged. */
 const maxAhead = 32;
@@ -80,7 +80,7 @@ export class SealPacer {
     const { all } = this.#streams;
     const news = all.map((stream) => stream.news);
     const closed = all.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
-    // While a stream is shipped again, its deltas must not be removed, although the spool counts them as acknowledged.
+    // Deltas of a stream that is shipped again must stay, although the spool counts them as acknowledged.
     const isSure = confirmedAt !== undefined && all.every(({ isShipped }) => isShipped);
     return {
       watermark: { at: time.now(), applied: replica.applied.position },

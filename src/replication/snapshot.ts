@@ -88,7 +88,7 @@ export class ReplicaSnapshot {
     try {
       let compressed: Promise<Buffer> | undefined;
       for await (const part of this.#rawParts()) {
-        // While one part is compressed in another thread, the next part is collected.
+        // The next part is collected while the last one is compressed in another thread.
         if (compressed !== undefined) yield await compressed;
         compressed = gzip(part, { level: 1 });
       }
@@ -171,16 +171,16 @@ const stepBytes = 4 * 1024 * 1024;
 /** Maximum inflated size of a part. */
 const maxPartBytes = 64 * 2 ** 20;
 /**
- * Each load increases `late` by this value. Reports cache data of an environment as long as its `late` is unchanged.
- * Late counts alone never increase `late` by this much.
+ * Each load adds this value to `late`. Reports cache data of an environment while its `late` is unchanged. Late counts
+ * alone never add this much.
  */
 const lateOfLoad = 2 ** 32;
 
 /**
  * Replaces the content of a replica with a snapshot, in transactions of about 30 ms. The position is written last, so
- * the replica detects an interrupted load. The file stays the same, because other threads have it open.
- * @throws {SnapshotUnreadable} if a part is damaged or missing. Also if another version wrote the snapshot; nothing was
- * changed then
+ * that an interrupted load is detected. The file is not replaced, because other threads have it open.
+ * @throws {SnapshotUnreadable} if a part is damaged or missing, or if another version wrote the snapshot; then nothing
+ * was changed
  */
 export async function loadSnapshot(
   store: ReplicaStore,
@@ -284,7 +284,7 @@ async function putRows(
   }
 }
 
-/** Invalidates the caches of reports, even if the loaded content looks the same. */
+/** Invalidates the caches of reports, even if `late` in the loaded content is unchanged. */
 function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, loads: number): void {
   const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
   for (const environment of environments) {

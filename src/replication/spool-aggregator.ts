@@ -32,7 +32,7 @@ import { createStages, wholeRoom } from './stages.ts';
 interface SpoolAggregator extends FoldHandler {
   /** Adds a batch to the open delta. If it throws, nothing of the batch is added. */
   write(envelope: Envelope): void;
-  /** Seals some of the open delta. If it throws, nothing is sealed. */
+  /** Seals a part of the open delta. If it throws, nothing is sealed. */
   seal(task: SealTask): SealResult;
 }
 
@@ -112,8 +112,8 @@ export function createSpoolAggregator(
 }
 
 /**
- * Adds a batch. Its messages are stored separately, because another machine might have counted the same messages. For
- * cumulative messages, replicas count only the increase.
+ * Adds a batch. Its messages are stored separately, because another machine might have counted them, too. Replicas
+ * count only the increase of cumulative messages.
  */
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
@@ -129,7 +129,7 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
   for (const section of sections) section.add(rest);
 }
 
-/** Lists the streams of a spool. Computes the size of waiting deltas, which records of earlier versions lack. */
+/** Lists the streams of a spool. Adds the size of waiting deltas, which records of earlier versions lack. */
 function measuredStreams(store: SpoolStore): StreamRecord[] {
   const unmeasured = listStreams(store).filter(({ waitingBytes }) => waitingBytes === undefined);
   if (unmeasured.length > 0)
@@ -230,8 +230,8 @@ const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 
 type Kind = keyof typeof place;
 
 /**
- * Returns the messages of a batch. A message without counts is shipped, too. An equal message of this batch can have
- * its counts, and a retry on another node must find its identity.
+ * Returns the messages of a batch. Messages without counts are included, because a retry on another node must find
+ * their identity: an equal message of this batch can have their counts.
  */
 function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];

@@ -38,7 +38,7 @@ export async function startSpoolCommitter(
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
   return {
     commit: (envelope) => committer.commit(envelope),
-    // The open delta contains only recent counts, which need no upkeep.
+    // No upkeep, because the open delta contains only recent counts.
     maintain: async () => 0,
     async seal(task) {
       await committer.fold();

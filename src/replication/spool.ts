@@ -1,8 +1,7 @@
 /*
- * src/replication counts usage on several machines. Each node counts into its spool (this file). The spool holds the
- * open delta and sealed deltas. The open delta is written like a usage store (spool-aggregator.ts). Sealed deltas have
- * the counts taken out of the open delta (seal.ts). They are shipped to PostgreSQL, whose log every node applies in the
- * same order.
+ * src/replication counts usage on several machines. Each node counts into its spool (this file). The spool has an open
+ * delta, which is written like a usage store (spool-aggregator.ts). Its counts are moved to sealed deltas (seal.ts),
+ * which are shipped to PostgreSQL. Every node applies the log in PostgreSQL in the same order.
  */
 
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
@@ -23,8 +22,8 @@ export interface SpoolLevel {
 }
 
 /**
- * The counts of a node, until PostgreSQL has had them for an hour. Any thread can read the spool. The main thread
- * writes the ids, and only the spool worker writes everything else.
+ * The counts of a node, until an hour after PostgreSQL has them. Any thread can read the spool. The main thread writes
+ * the ids, and the spool worker everything else.
  */
 export class Spool {
   readonly store: SpoolStore;
@@ -46,7 +45,7 @@ export class Spool {
     return this.store.meta.get('engine');
   }
 
-  /** Assigns this directory to a database permanently, because no other database knows its streams. */
+  /** Assigns this directory to a database, permanently: no other database knows its streams. */
   bindTo(postgresId: string): void {
     this.#put('engine', postgresId);
   }
@@ -90,7 +89,7 @@ export class Spool {
     return this.store.lmdb.close();
   }
 
-  /** Ends the read transaction, so that a thread does not see an earlier state. */
+  /** Ends the read transaction, so that the next read sees the latest state. */
   #refresh(): void {
     this.store.streams.resetReadTxn();
   }
@@ -144,8 +143,8 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
 
 /**
  * Returns the number of bytes of a spool that are not in PostgreSQL: the open delta and the waiting deltas. Names of
- * series, messages of the last minutes and deltas of the last hour are not included. This data stays after everything
- * is shipped. If it counted, a spool could stay full forever.
+ * series, messages of the last minutes and deltas of the last hour do not count. They stay after everything is shipped,
+ * so a spool could otherwise stay full forever.
  */
 function bytesOfSpool(store: SpoolStore): number {
   const { lmdb: _, streams, meta, series, messages, deltas, ...tables } = store;

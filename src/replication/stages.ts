@@ -61,7 +61,7 @@ export class DeltaBuilder {
     this.#bytes += bytes;
   }
 
-  /** Adds the name of a series, unless the stream has named it. An environment as a whole has no name. */
+  /** Adds the name of a series, unless the stream has named it. The series of a whole environment has no name. */
   name(ref: number): void {
     if (this.#isNamed(ref) || this.named.has(ref)) return;
     const ordinal = ref % seriesPerEnvironment;
@@ -84,8 +84,8 @@ export class DeltaBuilder {
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta. Also drops the in-memory
- * state of a moved record, so that the record is not stored again.
+ * A stage of sealing, which moves the records of one table of the open delta into a delta. Then drops the in-memory
+ * state of the record, so that it is not stored again.
  */
 export interface Stage {
   readonly table: Table;

@@ -23,9 +23,9 @@ export const erasedSeries = -2;
 const maxKnown = 200_000;
 
 /**
- * Maps the series of a stream to the series of the replica. Each node numbers its own series. A stream sends the name
- * of a series before it uses the series' number. The replica looks up its own number for the name. All nodes together
- * can exceed the limits. Names above the limits are therefore folded into `__other__` again, in the order of the log.
+ * Maps the series of a stream to the series of the replica. Each node has its own numbers. A stream sends the name of a
+ * series before its number, and the replica maps the name to a number of its own. All nodes together can exceed the
+ * limits, so names beyond them are folded into `__other__` again, in the order of the log.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).

@@ -89,7 +89,7 @@ class Stream implements KnownStream {
     return delta?.seq === seq ? delta : undefined;
   }
 
-  /** Updates the record from the spool. An hour after a stream is done, the spool has no record of it. */
+  /** Updates the record from the spool. Without a record, the stream was done more than an hour ago. */
   update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
     this.#record = record;
   }
@@ -199,10 +199,9 @@ export class Streams {
   }
 
   /**
-   * Closes open streams that the spool does not have, if the log has no delta of them. Otherwise these streams would
-   * hold back `completeThrough` forever. Such a stream was finished here before PostgreSQL reverted, or its process
-   * used a copy of this directory. In the second case, the process finds its stream closed, and ships its counts under
-   * another stream.
+   * Closes open streams that the spool does not have, if the log has no delta of them. Otherwise they would hold back
+   * `completeThrough` forever. Such a stream was finished here before PostgreSQL reverted, or belongs to a process on a
+   * copy of this directory, which then ships its counts under another stream.
    * @param said streams of this directory in PostgreSQL
    */
   async closeUnknown(said: readonly (PostgresStream & { readonly stream: string })[]): Promise<void> {
@@ -216,8 +215,8 @@ export class Streams {
   }
 
   /**
-   * True if this directory has the stream. The spool drops a stream that has been done for an hour. A stream that an
-   * earlier version set aside is only in the spool.
+   * True if this directory has the stream. The spool drops a stream that has been done for an hour. Streams that an
+   * earlier version set aside are only in the spool.
    */
   #isKnown(stream: string): boolean {
     return this.all.some((each) => each.stream === stream) || this.#deps.spool.stream(stream) !== undefined;
@@ -244,8 +243,8 @@ export interface PostgresStream {
   /** Digest of the last delta, hex; empty if there is no delta, or if the digest is unknown: see `putStreams`. */
   readonly digest: string;
   /**
-   * State of the stream. Every state except `open` is closed: the log accepts no more deltas of it. Earlier versions
-   * distinguish `done` from `forgotten`.
+   * State of the stream. In any state but `open`, the log accepts no more deltas. Only earlier versions distinguish
+   * `done` from `forgotten`.
    */
   readonly state: 'open' | 'done' | 'forgotten';
 }
@@ -279,7 +278,7 @@ export type HoldReason = 'foreign' | 'closed' | 'behind';
  */
 export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
   const { sealed, acknowledged, kept, isOwn } = known;
-  // An empty stream of an earlier process ships nothing. Registering it would only hold back `completeThrough`.
+  // An empty stream of an earlier process ships nothing. Once registered, it would hold back `completeThrough`.
   if (said === undefined && sealed === 0 && !isOwn) return { action: isConfirmed ? 'rest' : 'confirm' };
   if (said === undefined) return { action: 'register' };
   const { seq, state } = said;

@@ -18,7 +18,7 @@ const backlogEntries = 64;
 /** Duration of the work before each commit while a backlog is applied, ms. */
 const backlogStepMs = 50;
 
-/** Error if PostgreSQL has lost some entries of the log. The replica is kept, because it can have their last copy. */
+/** Thrown if PostgreSQL has lost entries of the log. The replica is kept, because it can have their last copy. */
 class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
 
@@ -118,8 +118,8 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   /**
-   * Refuses a snapshot that was unreadable a short time ago. Reading a large snapshot each second would burden
-   * PostgreSQL and fill the program's log.
+   * Refuses a snapshot that was unreadable within the last `unreadableMs`, because reading a large one each second
+   * would load PostgreSQL and fill the log.
    * @throws {SnapshotUnreadable}
    */
   #passOverUnreadable(snapshot: string | undefined): void {
@@ -176,7 +176,7 @@ async function firstMissing(session: PostgresSession, { position, id }: LogPosit
   return missing > head ? undefined : missing;
 }
 
-/** Maximum number of rows kept for display. Each heartbeat counts them. */
+/** Maximum number of rows kept for display. It limits the cost of heartbeats, which count these rows. */
 const maxKept = 1000;
 /** Interval between log messages, because a single delta can have a thousand refused rows. */
 const logEveryMs = 60_000;

@@ -71,9 +71,8 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
 }
 
 /**
- * Returns the key by which unauthenticated senders are counted. For IPv4, the key is the address. For IPv6, the key is
- * the first 64 bits, because one customer has all addresses with the same 64 bits. Any other text is returned
- * unchanged.
+ * Returns the key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6
+ * address. One customer has all addresses with the same 64 bits. Any other text is returned unchanged.
  */
 export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));
@@ -95,7 +94,7 @@ export class IpNetworks {
 
   /**
    * @param entries addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`
-   * @throws {Error} that names the invalid entry. The message completes the sentence "Cannot use … :"
+   * @throws {Error} whose message names the invalid entry, and follows "Cannot use …:"
    */
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
@@ -104,7 +103,7 @@ export class IpNetworks {
     }
   }
 
-  /** Replaces the networks by the networks of another set, also for all other users of this object. */
+  /** Replaces the networks by those of `other`, so that all holders of this object see them. */
   become(other: IpNetworks): void {
     this.#list = other.#list;
   }

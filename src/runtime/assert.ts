@@ -1,7 +1,7 @@
 /**
- * A bug: an invariant does not hold, and continuing could make wrong data durable. In a worker, the error makes the
- * commit fail. The batch is refused, and the service stops as it does for a failing disk (see `StoreHealth`). On the
- * service's thread, the error makes the request fail.
+ * A bug: an invariant does not hold, and continuing could store wrong data. In a worker, the error makes the commit
+ * fail. The batch is then refused, and the service stops as for a failed disk (see `StoreHealth`). On the main thread,
+ * only the request fails.
  */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /**
- * Files with the CPU quota of a container. Version 2 of control groups has one file; version 1 has a file for the quota
- * and a file for the period.
+ * Files with the CPU quota of a container. Version 2 of control groups has one file. Version 1 has two: quota and
+ * period.
  */
 const quotaFiles = ['/sys/fs/cgroup/cpu.max'];
 const quotaFiles1 = ['/sys/fs/cgroup/cpu/cpu.cfs_quota_us', '/sys/fs/cgroup/cpu/cpu.cfs_period_us'];
@@ -13,7 +13,7 @@ export function usableCores(read: (path: string) => string = readText, all = ava
   return quota === undefined ? all : Math.max(1, Math.min(all, Math.ceil(quota)));
 }
 
-/** Returns the quota in cores; `undefined` without a quota, when the files are missing or contain `max` or -1. */
+/** Returns the quota in cores; `undefined` without a quota: the files are missing, or contain `max` or -1. */
 function quotaIn(read: (path: string) => string, files: readonly string[]): number | undefined {
   try {
     const [quota, period] = files.flatMap((file) => read(file).trim().split(' ')).map(Number);

@@ -12,7 +12,7 @@ const size = 32;
 /** Number of descriptors of an event loop: epoll and eventfd. Bun ends the process if a new thread cannot open them. */
 const perThread = 2;
 
-/** Number of free descriptors that connections cannot use up during the milliseconds in which a thread starts. */
+/** Number of free descriptors of which connections cannot use all while a thread starts. */
 const plenty = 1000;
 
 const held: number[] = [];
@@ -62,12 +62,12 @@ function release(): void {
   for (const descriptor of held.splice(0)) closeSync(descriptor);
 }
 
-/** Opens descriptors until the reserve is complete or no descriptor is free. */
+/** Opens file descriptors until the reserve is full or no descriptor is free. */
 function hold(): void {
   try {
     while (held.length < wanted) held.push(openSync('/dev/null', 'r'));
   } catch {
-    // The next start of a thread retries.
+    // The next start of a thread tries to fill the reserve again.
   }
 }
 
@@ -77,8 +77,8 @@ const mostNaps = 5_000;
 
 /**
  * Blocks this thread until the new thread has opened its descriptors. Until then, this thread cannot accept
- * connections. The wait takes milliseconds, but more than a second if the eventfd gets the number of a descriptor that
- * was closed after the listing, such as the descriptor of the listing itself.
+ * connections. The wait usually takes milliseconds. It takes over a second if the eventfd reuses the number of a
+ * descriptor that was closed after the listing.
  */
 function waitForEventLoop(before: ReadonlySet<string>): void {
   const isOpen = () => openDescriptors().some((each) => !before.has(each) && isEvent(each));

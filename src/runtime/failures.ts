@@ -15,8 +15,8 @@ export function toRefusal(error: unknown): Refusal {
 }
 
 /**
- * Logs failed background work that will be retried. A `Refusal` is expected, so it is logged without its stack.
- * Refusals because of unreachable PostgreSQL are not logged, because the log already reports the outage.
+ * Logs failed background work that will be retried. A `Refusal` is expected, so it is logged without its stack. A
+ * refusal due to unreachable PostgreSQL is not logged: the log already has the outage.
  */
 export function logFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
   if (!(error instanceof Refusal)) log.warn(message, { error });

@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** An item with its weight, which is 1 or, for example, the item's bytes. */
+/** A queued item. Its weight is 1, or for example its number of bytes. */
 interface QueuedItem<T> {
   readonly item: T;
   readonly weight: number;
@@ -29,7 +29,7 @@ export class RoundRobin<T> {
     this.weight += weight;
   }
 
-  /** Removes and returns the first item of the next eligible owner. Moves the owner to the end. */
+  /** Removes and returns the first item of the next owner that `mayGo` accepts. This owner becomes the last. */
   take(mayGo: (owner: string) => boolean): (QueuedItem<T> & { readonly owner: string }) | undefined {
     for (const [owner, queue] of this.#queues) {
       if (!mayGo(owner)) continue;

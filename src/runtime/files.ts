@@ -25,7 +25,7 @@ export function findStatus(path: string): Stats | undefined {
     try {
       return statSync(path, { throwIfNoEntry: false });
     } catch (error) {
-      // Bun throws if a directory in the path is a file. Node returns undefined.
+      // Bun throws this error if a directory in the path is a file. Node returns undefined.
       if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
       throw error;
     }
@@ -47,7 +47,7 @@ export function readable<T>(path: string, read: () => T): T {
   }
 }
 
-/** Returns the reason of an error of the file system, for people. @param path for the owner, if permission is denied */
+/** Describes an error of the file system, for people. If permission is denied, names the owner of `path`. */
 export function explainFileError(error: unknown, path: string): string {
   return isDenied(error) ? permissionDenied(path) : describeFileError(error);
 }

@@ -13,8 +13,8 @@ export const seconds: readonly number[] = [
 ];
 
 /**
- * Counts values in buckets. The counts are 64-bit floats in one array, so that counting allocates nothing, and a packet
- * count can exceed 32 bits.
+ * Counts values in buckets. One array of 64-bit floats holds the counts: counting allocates nothing, and counts can
+ * exceed 32 bits.
  */
 export class Histogram {
   /** The upper bound of each bucket, in ascending order. */
@@ -46,7 +46,7 @@ export class Histogram {
     this.#cells[bounds.length + 1]! += value;
   }
 
-  /** Returns the cells and resets them to zero: see `add`. */
+  /** Returns the cells for `add` of another histogram, and resets them to zero. */
   take(): Float64Array {
     const taken = this.#cells.slice();
     this.#cells.fill(0);

@@ -71,17 +71,14 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 /**
- * True if the message of an error is sufficient without a stack. Failures of the disk, the network or a database have a
- * `code`. Other errors are defects, whose location the stack shows. A code that begins with `ERR_` comes from the
- * runtime, and also means a defect.
+ * True if an error is logged without its stack: a failure of the disk, the network or a database, which has a `code`.
+ * Other errors are defects, also with a code of the runtime (`ERR_…`). Their stack shows the location.
  */
 function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
   return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
 }
 
-/**
- * Rounds to three decimals, or to three significant digits below one. Most of the sixteen digits of a clock are noise.
- */
+/** Rounds to three decimals, or to three significant digits below one. More digits of a duration are noise. */
 function rounded(value: number): number {
   if (Number.isInteger(value) || !Number.isFinite(value)) return value;
   return Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(3));
@@ -131,7 +128,7 @@ interface LoggedError {
 
 const word = /^[\w.:;,/@+*%-]+$/;
 
-/** Formats a value, and adds its stack traces to `stacks`, which become separate lines. */
+/** Formats a value. Appends its stack traces to `stacks`, to be printed on separate lines. */
 function shown(value: unknown, stacks: string[]): string {
   if (isError(value)) {
     stacks.push(...placesIn(value.stack).map((line) => `    ${harmless(line.trim())}`));
@@ -193,12 +190,12 @@ export function threadLog(level: LogLevel | (() => LogLevel)): Log {
   return createLog(level, write, systemClock, format);
 }
 
-/** Writes a line to standard error. If that is a closed or full pipe, drops the line, so that the thread continues. */
+/** Writes a line to standard error. Drops the line if standard error is a closed or full pipe. */
 function write(line: string): void {
   try {
     writeSync(standardError, line);
   } catch {
-    // The line is lost.
+    // The line is dropped.
   }
 }
 

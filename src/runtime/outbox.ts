@@ -4,9 +4,8 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Decides when to send the changes that its owner collects. Up to `perSecond` times a second, changes are sent
- * immediately. Above this rate, they are sent together within a second, so that a busy thread does not keep the
- * receiver busy.
+ * Decides when the owner sends its collected changes: immediately, up to `perSecond` times a second. Above this rate,
+ * the changes are sent together within a second, so that a busy thread does not overload the receiver.
  */
 export class Outbox {
   readonly #clock: TimerClock;
@@ -23,7 +22,7 @@ export class Outbox {
     this.#perSecond = perSecond;
   }
 
-  /** Sends the changes now, unless the rate of this second is used up. */
+  /** Sends the changes now, or within a second if the rate is used up. */
   send(): void {
     const now = this.#clock.monotonic();
     if (now - this.#since >= periodMs) {

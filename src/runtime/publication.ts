@@ -12,8 +12,8 @@ export interface PublicationEnd {
 }
 
 /**
- * Creates a channel from one thread to another. Each end can be passed to a thread if its port is in the transfer list.
- * The receiver applies the messages when it needs the current state.
+ * Creates a channel from one thread to another. To pass an end to a thread, add its port to the transfer list. The
+ * receiver applies the messages when it needs the current state.
  */
 export function publication(): Publication {
   const { port1, port2 } = new MessageChannel();
@@ -45,9 +45,8 @@ export class Publisher<Message> {
 }
 
 /**
- * Applies the messages of a publisher in order. Messages are applied by a call of `catchUp` or, without a call, by the
- * event loop. The port has no listener. Otherwise, the event loop could take several messages together and deliver them
- * only after a call of `catchUp`.
+ * Applies the messages of a publisher in order, in `catchUp` or in the event loop. The port has no message listener:
+ * the event loop would take several messages at once, and a call of `catchUp` could miss them.
  */
 export class Subscriber<Message> {
   readonly #end: PublicationEnd;
@@ -81,7 +80,7 @@ export class Subscriber<Message> {
         this.close(); // The publisher has closed the channel.
         return;
       }
-      this.#applied = (this.#applied + 1) | 0; // This counter overflows as the counter in shared memory does.
+      this.#applied = (this.#applied + 1) | 0; // Overflows like the counter in shared memory.
       this.#apply(received.message as Message);
     }
   }

@@ -84,9 +84,9 @@ export function parseSentTime(text: string): SentTime | undefined {
 }
 
 /**
- * Converts whole seconds and nanoseconds to Unix ms. The result has whole microseconds, because a double has no higher
- * resolution. The same time is therefore the same number on every transport. A time with nanoseconds but without
- * microseconds becomes one microsecond later, so that it is still finer than a millisecond.
+ * Converts whole seconds and nanoseconds to Unix ms, in whole microseconds, because a double has no higher resolution.
+ * A time is therefore the same number on every transport. Less than a microsecond after a whole millisecond is rounded
+ * up, so that the time is still finer than a millisecond.
  */
 export function unixMs(seconds: number, nanos: number): number {
   const micros = Math.floor(nanos / 1000);

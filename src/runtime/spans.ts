@@ -4,7 +4,7 @@ export interface Span {
   /** Header of W3C Trace Context, with which another service continues the trace. */
   readonly traceparent: string;
   startChild(name: string, what?: ChildSpanOptions): Span;
-  /** @param error the failure, if the work failed. A string is the type of the error */
+  /** @param error the failure of the work, or its type as a string */
   end(error?: unknown): void;
 }
 

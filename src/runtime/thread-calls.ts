@@ -12,7 +12,7 @@ export type Actions<Names extends PropertyKey = string> = {
 
 export const closing = 'close';
 
-/** The result of an action. An error loses its class and code between threads, so the result contains them as data. */
+/** The result of an action. Cloning an error drops its class and code, so the result has them as data. */
 export type CallResult<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
@@ -64,7 +64,7 @@ export interface CallResponse {
   readonly result: CallResult;
 }
 
-/** Indexes of the counters in shared memory. Each counts the calls or responses that a thread has sent. */
+/** Indexes of the counters in shared memory. They count the calls and the responses that were sent. */
 export const signals = { calls: 0, responses: 1 } as const;
 
 export interface CallChannel {
@@ -87,7 +87,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   #calls = 0;
   #ended: CallResult<never> | undefined;
 
-  /** @param actions the functions that the other end calls. The action named `close` is called last */
+  /** @param actions the functions that the other end calls. An action named `close` is the last one called */
   constructor({ port, signal }: Pick<CallChannel, 'port' | 'signal'>, actions: object = {}) {
     this.#port = port;
     this.#signal = signal;
@@ -156,7 +156,7 @@ export function threadStart<Start extends object>(): Start & { readonly channel:
 /**
  * Responds to calls in order, one at a time, until it has responded to a call of `close`. The thread sleeps between
  * calls, and no timers or other events are processed in it.
- * @param onWake called after the calls of each wake; `observe` counts the delay since a time from `threadTime`
+ * @param onWake called when the calls of a wake are done; its `observe` records the delay since a `threadTime`
  */
 export function serveCalls(
   { port, signal, delays }: CallChannel,

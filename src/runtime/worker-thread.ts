@@ -11,9 +11,8 @@ import {
 } from './thread-calls.ts';
 
 /**
- * A long-lived thread, and the calls to it. The module of the thread responds to calls in one of two ways: in order,
- * with `serveCalls`, or in any order, as the other end of `ThreadCalls`. Functions that any thread can run are called
- * through Piscina, which replaces threads that stop.
+ * A long-lived thread, and the calls to it. The thread's module responds to calls in order, with `serveCalls`, or in
+ * any order, as the other end of `ThreadCalls`. Functions that any thread can run use Piscina instead.
  */
 export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {
   /** Delays of the thread's event loop in seconds: see `CallChannel`. */
@@ -61,8 +60,7 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
   }
 
   /**
-   * Processes the responses that have arrived before the event loop delivers them. Without responses, a call costs one
-   * read of shared memory.
+   * Processes the arrived responses without waiting for the event loop. Without responses, it reads shared memory once.
    */
   collect(): void {
     if (Atomics.load(this.#signal, signals.responses) === this.#responses) return;

@@ -84,7 +84,7 @@ function listTimedTasks(
   const foldForBackups = async () => {
     if (health.ready) await handleFoldRequests(config.data, () => usageStore.freshen());
   };
-  // Each commit also checks the files.
+  // Commits check the files, too. This task covers periods without commits.
   const checkFiles = () => {
     try {
       for (const { lmdb } of [accounts, usage]) lmdb.fileIdentity.check();
@@ -118,7 +118,7 @@ function forgetDeleted({ counting, front }: Core, { application, environments, w
   counting.messages.forget(application);
 }
 
-/** Owner of webhook reports in the report thread, which serves this owner and the teams round robin. */
+/** Owner of webhook reports in the queue of the report thread, whose owners are served round robin. */
 const webhookReports = 'webhooks';
 
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
@@ -147,10 +147,10 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
 /** Pause between two steps in ms. It limits the scan to a small share of the report thread and the disk. */
 const betweenStepsMs = 20;
 
-/** Owner of the scan in the report thread, which serves this owner and the teams round robin. */
+/** Owner of the scan in the queue of the report thread, whose owners are served round robin. */
 const scanOwner = '';
 
-/** Reads the whole usage store in the background, to find damage before requests meet it. */
+/** Reads the whole usage store in the background, to find damage before a request needs the data. */
 async function scanUsage({ usage, reports, log }: Core, rest: Pause): Promise<void> {
   let inOrder = true;
   for (const table of listTables(usage)) {

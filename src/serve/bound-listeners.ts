@@ -51,14 +51,14 @@ interface BindDeps {
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
-  /** Options of the listener whose address front-end threads share, if any. */
+  /** Options of the listener whose address front-end threads share; `undefined` without such threads. */
   readonly shared: ListenOptions | undefined;
   readonly trusted: IpNetworks;
   /** Expiry of the certificate in use, Unix ms; `undefined` without TLS. */
   certificateExpiry(): number | undefined;
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
-  /** Starts serving HTTP, with the dispatch for the hosts of each listener, and gRPC, with the services of `deps`. */
+  /** Starts serving HTTP, with a dispatch per set of hosts, and gRPC, with the services of `deps`. */
   serve(dispatches: ReadonlyMap<readonly ServedHost[], Dispatch>, deps: FormatDeps): void;
   /**
    * Reads the TLS files again. New connections use them.
@@ -67,7 +67,7 @@ export interface BoundListeners {
    */
   renewTls(graceMs: number): Promise<boolean>;
   /**
-   * Stops accepting connections on the address that other threads share. Call this when those threads listen.
+   * Stops accepting connections on the address that front-end threads share. Call this once these threads listen.
    * @param others the listeners of these threads, which `renewTls` also renews from then on
    */
   handOver(others: Renewable): void;
@@ -176,7 +176,7 @@ const healthRouter = createRouter(
   routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
-/** Handles requests during startup: health, preflights, and 503 for all others. Pages may read the 503 for a packet. */
+/** Responds during startup: health, preflights, and 503 for all others. Web pages can read the 503 for a packet. */
 const starting: Dispatch = (request) => {
   if (['/healthz', '/readyz'].includes(request.path)) return healthRouter(request);
   if (!request.path.endsWith(telemetryPath)) return problem(notStarted);
@@ -213,7 +213,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** Warns if the certificate does not name a public host. A proxy in front of the service might not check the name. */
+/** Warns if the certificate does not name a public host. This can be right behind a proxy that does not check names. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

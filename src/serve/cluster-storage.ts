@@ -32,7 +32,7 @@ type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & { readonly to
 
 /** Timeout of a statement, ms. */
 const deadlineMs = 5000;
-/** Maximum time to join before the node is ready, ms. */
+/** Maximum time for which startup waits to join the cluster, ms. */
 const joinMs = 20_000;
 const snapshotBytes = 2 ** 26;
 
@@ -40,7 +40,7 @@ const snapshotBytes = 2 ** 26;
  * Opens a data directory as a node. If the directory is empty, the function waits until PostgreSQL is reachable.
  * @returns the storage and the clock of PostgreSQL; `undefined` if the process must stop
  * @throws {UsageError} for an invalid URL
- * @throws {Error} if the directory, PostgreSQL or the key file must not be used. Nothing was written then
+ * @throws {Error} if the directory, PostgreSQL or the key file is not usable; nothing was written
  */
 export async function openCluster(
   deps: ClusterDeps,
@@ -76,7 +76,7 @@ export async function openCluster(
   }
 }
 
-/** Warns if public addresses are not set. Nodes refuse tokens that name other addresses. */
+/** Warns if public addresses are not set, because nodes refuse tokens that name the addresses of other nodes. */
 function warnOfOwnAddresses(config: Config, log: Log): void {
   const missing = urlsMissing(config, ['auth', 'api']);
   if (missing.length === 0) return;
@@ -88,9 +88,9 @@ class PostgresLink {
   readonly address: PostgresAddress;
   readonly name: string;
   readonly clock: SharedClock;
-  /** Data from the database. It is read on the first connection, and `undefined` until then. */
+  /** Data from the database; `undefined` before the first connection. */
   found: { readonly id: string; readonly secret: Buffer; readonly stored: string } | undefined;
-  /** The database id in the data directory, if any. */
+  /** The database id in the data directory; `undefined` if the directory has none. */
   known: string | undefined;
   readonly #deps: ClusterDeps;
   readonly key: PostgresKey | undefined;
@@ -165,7 +165,7 @@ class ClusterStorage implements Storage {
       setAside: () => this.#openSetAside(deps).keep('accounts'),
     });
     const started = accountStore.start();
-    if (this.#link.found !== undefined) await started; // If PostgreSQL was not reached, the node starts without it.
+    if (this.#link.found !== undefined) await started; // Without a connection, the node starts anyway.
     return accountStore;
   }
 
@@ -180,7 +180,7 @@ class ClusterStorage implements Storage {
       log.warn('no usage store found: loading it from PostgreSQL', { data: config.data });
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
-    // The clock of PostgreSQL is unknown. It might be slower than this clock by up to `maxSkewMs`.
+    // The clock of PostgreSQL is unknown here. It can be up to `maxSkewMs` behind this clock.
     const watermark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
@@ -248,7 +248,7 @@ class ClusterStorage implements Storage {
   }
 }
 
-/** Joins the cluster before the node is ready. If PostgreSQL is unreachable, the node counts and joins later. */
+/** Joins the cluster before the node is ready. If PostgreSQL is unreachable, the node counts first and joins later. */
 async function joinOrCount(usage: ClusterUsage, link: PostgresLink, refused: (reason: string) => void): Promise<void> {
   try {
     if (link.found !== undefined && (await usage.joined(joinMs))) return;

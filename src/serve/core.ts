@@ -92,7 +92,7 @@ export interface Core extends CoreDeps {
   readonly issuers: Issuers;
   readonly providers: Providers;
   readonly providerClient: ProviderClient;
-  /** `isNear` is true if the service is about to stop, so that load balancers use another server. */
+  /** `isNear` is true when the service is about to stop. Load balancers then use another server. */
   readonly shutdown: { isNear: boolean };
   readonly backups: Schedule | undefined;
   readonly disks: DiskWatch;
@@ -106,7 +106,7 @@ export async function openCore(given: CoreDeps): Promise<Core> {
   const health = new StoreHealth({ log, fatal, data: config.data, clock, changed });
   const accounts = await openAccounts({ ...deps, storage }, health);
   const findLane = laneFinder(config, () => intake);
-  let settledHere = async () => {}; // The journal lanes do not exist before the usage store is open.
+  let settledHere = async () => {}; // Replaced below, once the journal lanes exist.
   const settled = async () => void (await Promise.all([settledHere(), front.settled()]));
   const usageStore = await explainDamage(config.data, 'usage', () =>
     storage.openUsage(deps, { ...accounts, health, findLane, settled }),
@@ -197,7 +197,7 @@ function listLmdbEnvironments(
   return { accounts: accounts.lmdb, usage: store.lmdb, ...own };
 }
 
-/** Lists the threads, except the threads that hash passwords, which are busy by design. */
+/** Lists the threads, except the threads that hash passwords, whose delays mean no fault. */
 function listThreads({ committers, delays = {} }: UsageStore, reports: ReportPool) {
   const committing = committers.flatMap(({ delays, journal }, at) => [
     [`commit-${at + 1}`, delays] as const,

@@ -16,7 +16,7 @@ export interface DiskSpace {
   readonly free: number;
 }
 
-/** Public names of the directories. Readers of the status might not be permitted to know the paths. */
+/** Public names of the directories. The status does not show paths, because not all its readers may know them. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
 /** Thresholds below which a disk is low. */
@@ -61,17 +61,14 @@ export class DiskWatch {
   }
 
   /**
-   * Returns the space on each file system. The data directory is local, so it is measured now. The other directories
-   * were measured by the last `look`.
+   * Returns the space on each file system. Measures the local data directory now. The values of other directories are
+   * from the last `look`.
    */
   now(): readonly DiskSpace[] {
     return [...this.#ofData(), ...this.#spaces.filter(({ directory }) => directory !== 'data')];
   }
 
-  /**
-   * Measures the data directory. Returns nothing if the directory does not exist, because the check of the store's
-   * files reports that.
-   */
+  /** Measures the data directory. Returns nothing if it does not exist; the check of the store's files reports this. */
   #ofData(): readonly DiskSpace[] {
     const [[, path]] = this.#directories;
     try {
@@ -87,13 +84,13 @@ export class DiskWatch {
       .map(({ directory }) => `the disk of the ${names[directory]} has less than 10 % or 1 GiB left`);
   }
 
-  /** Measures the other directories. A network file system can be slow, so nothing waits for the result. */
+  /** Measures the other directories. A network file system can be slow, so `now` does not wait for this method. */
   async look(): Promise<void> {
     const found = await Promise.allSettled(this.#directories.map(([, path]) => this.#measure(path)));
     const devices = new Set<number>();
     this.#spaces = this.#directories.flatMap(([directory, path], at) => {
       const measured = found[at]!;
-      // The code that writes to a directory reports why it is not accessible.
+      // The code that writes to an inaccessible directory reports the reason.
       if (measured.status === 'rejected' || devices.has(measured.value.device)) return [];
       const { device, size, free } = measured.value;
       devices.add(device);

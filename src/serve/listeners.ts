@@ -54,16 +54,15 @@ interface Openers {
   http(options: ListenOptions): Promise<RenewableListener>;
   grpc(options: ListenOptions): Promise<GrpcListener>;
   readonly findAddress: AddressFinder;
-  /** True if front-end threads share the address of the metrics host's listener. */
+  /** True if front-end threads also listen on the address of the metrics host. */
   readonly shares: boolean;
   findDispatch(hosts: readonly ServedHost[]): Dispatch;
 }
 
 /**
  * Opens every listener. The first listener is `--listen`, unless every host has a separate address. The gRPC listener
- * also serves the HTTP hosts of its address. If its address has no HTTP host, it serves the metrics host, because the
- * clients of that host also use gRPC. The `ops` listener has no TLS, because scrapers run nearby and use an address
- * that no certificate names.
+ * also serves the HTTP hosts of its address. Without such a host, it serves the metrics host, whose clients also use
+ * gRPC. The `ops` listener has no TLS: scrapers use an address in the local network, which no certificate names.
  */
 export async function listen(
   config: Config,
@@ -105,8 +104,8 @@ export async function listen(
 }
 
 /**
- * Returns an HSTS header for one year if all public URLs are https (RFC 6797). HSTS covers all ports of a host name, so
- * it excludes `localhost`, which other servers share.
+ * Returns an HSTS header for one year if all public URLs are https (RFC 6797). HSTS applies to all ports of a host
+ * name. It is omitted for `localhost`, whose other ports belong to other servers.
  */
 export function strictTransport({
   authUrl,
@@ -125,7 +124,7 @@ type PublicUrls = Readonly<Record<Host, string>>;
 const urlOptions: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
 
 /**
- * Returns the public URLs. They do not depend on requests, because any client can choose the Host header.
+ * Returns the public URLs. They are not derived from requests, because a client can send any Host header.
  * @param listeners with their bound ports
  */
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
@@ -148,7 +147,7 @@ export function checkPublicUrls(config: Config): void {
       config,
       hosts.filter((host) => served.includes(host)),
     );
-    // If the token host has a URL, the other hosts on this listener share it.
+    // A URL of the token host also applies to the other hosts of its listener.
     const needed = missing.includes(urlOptions.auth) ? [urlOptions.auth] : missing;
     if (needed.length === 0) continue;
     const [flag] = needed as [string];
@@ -160,7 +159,7 @@ export function checkPublicUrls(config: Config): void {
   }
 }
 
-/** @returns the options with which the missing URLs of hosts can be set */
+/** @returns the options that set the missing URLs of these hosts */
 export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
   return of.filter((host) => givenUrl(config, host) === undefined).map((host) => urlOptions[host]);
 }

@@ -18,7 +18,7 @@ import { checkReadiness } from './service-status.ts';
 
 type LabelledValues<Value> = Iterable<readonly [label: string, value: Value]>;
 
-/** Defines a metric of at most one value. */
+/** Defines a metric that has one value or none. */
 function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
   return (name: string, help: string, read: () => Value | undefined) =>
     ({ name, help, type, read: () => read() ?? [] }) as ServiceMetric;
@@ -163,8 +163,8 @@ function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Co
 }
 
 /**
- * Codes whose series must start at 0, so that their first refusal raises an alert. Prometheus misses the increase of a
- * series that starts at 1.
+ * Codes whose series must start at 0, so that their first refusal raises an alert. Prometheus does not count the first
+ * value of a series as an increase.
  */
 const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
 

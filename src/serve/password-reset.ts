@@ -1,7 +1,7 @@
 /*
- * `admin reset-password` asks a running server to reset a password, because the server has the users in memory. The
- * command writes a request file to the data directory, where only the server's user can write, and the server writes a
- * file with the response. The request contains only the hash of the password.
+ * `admin reset-password` asks a running server to reset a password, because the server holds the users in memory. The
+ * command writes a request file to the data directory, and the server writes a file with the response. Only the
+ * server's user can write there. The request contains the hash of the password, not the password.
  */
 
 import {
@@ -109,7 +109,7 @@ export async function handlePasswordRequests(
   }
 }
 
-/** Removes the request and response files of killed processes. */
+/** Removes request and response files that killed processes have left. */
 export function forgetPasswordRequests(data: string): void {
   for (const file of readdirSync(data)) if (name.test(file)) rmSync(join(data, file), { force: true });
 }
@@ -126,7 +126,7 @@ export async function applyReset(
 ): Promise<void> {
   const user = userOfEmail(directory, email);
   if (user === undefined) {
-    // The message can list the administrators, because its reader has permission to write to the data directory.
+    // The message may list administrators: its reader can write to the data directory.
     const administrators = [...directory.users.values()].filter((each) =>
       each.teams.some((team) => roleIn(each, team) === 'Admin'),
     );
@@ -157,7 +157,7 @@ async function handleRequest(file: string, reset: (request: PasswordRequest) => 
   }
 }
 
-/** Writes a file. A file that root writes gets the owner of the directory, so that the server can read the file. */
+/** Writes a file. If root writes it, the owner of the directory owns the file, so that the server can read it. */
 function write(data: string, path: string, value: object): void {
   const temp = `${path}.tmp`;
   writeFileSync(temp, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

@@ -36,7 +36,7 @@ export async function withPostgresAccounts<T>(
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
     return await withPostgres(postgresAddress(config.postgres!), async (connection) => {
-      // Nodes cannot read data that was encrypted with another key.
+      // Checks the key: nodes cannot read data that was encrypted with another key.
       await connection.transaction((run) => checkSamePostgres(run, undefined, key));
       const clock = new SharedClock(systemClock);
       await clock.ask((statement) => connection.query(statement)); // Unlike a node, a command does not wait for PostgreSQL.
@@ -67,7 +67,7 @@ export async function withPostgresAccounts<T>(
   }
 }
 
-/** Replaces a refusal, whose text is for clients, with an error that describes the store's trouble. */
+/** Replaces a refusal, whose text is for clients, with an error that describes the problem of the store. */
 export function postgresFailure(error: unknown, { accountStore }: PostgresAccounts): unknown {
   const { trouble } = accountStore.status();
   return error instanceof Refusal && trouble !== undefined ? new Error(trouble) : error;

@@ -16,9 +16,9 @@ import { checkReadiness, type ServiceStatus } from './service-status.ts';
 type Routers = ReadonlyMap<readonly ServedHost[], Dispatch>;
 
 /**
- * Creates the router of each listener for its hosts. Packets, reports, health and metrics are routed immediately. The
- * first request to any other path, even an unknown path, loads all other routes, which are most of the code. The
- * listeners must be bound, because the issuer can depend on a port.
+ * Creates the router of each listener for its hosts. Packets, reports, health and metrics are routed immediately. Other
+ * routes are most of the code, and are loaded by the first request to any other path. Call this when the listeners are
+ * bound, because the issuer can contain a port.
  */
 export async function createRouters(
   core: Core,
@@ -51,7 +51,7 @@ export async function createRouters(
     );
     return loaded;
   };
-  // Node.js reads modules from files and does not retry a failed import, so all routes are loaded now.
+  // Node.js does not retry a failed import of a module, so all routes are loaded now.
   if (process.versions['bun'] === undefined) await load();
   const failed = (error: unknown) => {
     loading = undefined;
@@ -81,7 +81,7 @@ function createOperationsRoutes(
   totals: AllTotals,
 ): (hosts: readonly ServedHost[]) => readonly Route[] {
   const healthRoutes = routesFrom([health], () => checkReadiness(core));
-  // Only operators can read the service's metrics. The metrics host is not used, because it can be open to everyone.
+  // Only operators can read the service's metrics. The metrics host can be open to everyone, so it does not serve them.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';
   const exposed = {
     metrics: serviceMetrics(core, totals, bound),

@@ -9,7 +9,7 @@ import type { Core } from './core.ts';
 /** Period over which the rates are computed, ms. */
 const windowMs = 10_000;
 
-/** The status of the service. It is read from existing counters, so packets are not slowed down. */
+/** The status of the service. It derives from existing counters, so it does not slow packets down. */
 export class ServiceStatus {
   readonly #core: Core;
   readonly #requests: RequestTotals;
@@ -149,7 +149,7 @@ const longestPauseMs = 60_000;
 interface Bucket {
   accepted: number;
   refused: number;
-  /** Duration of the measured part of the bucket, ms. */
+  /** Duration of the measurements in this bucket, ms. */
   elapsed: number;
 }
 
@@ -177,7 +177,7 @@ class RecentRates {
     }
     const added = { accepted: 0, refused: 0, elapsed: 0 };
     while (this.#first + this.#buckets.length <= bucket) this.#buckets.push({ ...added });
-    // Spread a late measurement over the buckets without a measurement.
+    // A late measurement covers all buckets since the previous measurement, so it is spread over them.
     const covered = this.#buckets.slice(-Math.max(1, behind));
     for (const each of covered) {
       each.accepted += accepted / covered.length;

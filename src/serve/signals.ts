@@ -22,8 +22,8 @@ export interface Signals {
 }
 
 /**
- * Listens to the signals of the operating system. A server at a terminal stops when the terminal closes, because Ctrl-C
- * can no longer reach it.
+ * Listens to the signals of the operating system. SIGHUP of a closed terminal stops a server at that terminal, because
+ * Ctrl-C can no longer reach the server.
  */
 export function listenToSignals({ interactive }: Terminal): Signals {
   const tells: ((code: number) => void)[] = [];
@@ -48,14 +48,13 @@ export function listenToSignals({ interactive }: Terminal): Signals {
 /** Maximum time in ms to send the last 503 responses after the store has failed. */
 const fatalGraceMs = 800;
 
-/** Maximum part of the grace period that is reserved for closing, and minimum time for closing, ms. */
+/** Maximum part of the grace period that is reserved for closing, ms. The next constant is the minimum. */
 const maxClosingMs = 1000;
 const minClosingMs = 250;
 
 /**
- * Reports the service as not ready, and continues to serve until load balancers have noticed this, so that no request
- * is lost. Another signal ends the wait.
- * @returns the exit code
+ * Reports the service as not ready, and serves until load balancers have noticed, so that no request is lost. Another
+ * signal ends the wait.
  */
 export async function leave(
   service: Service,
@@ -85,17 +84,14 @@ export interface Reloadable {
   readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
   readonly log: Log;
   setLogLevel(level: LogLevel): void;
-  /** This function and the functions below are `undefined` until the service has started. */
+  /** Like the functions below, `undefined` until the service has started. */
   setProviders: ((configured: ConfiguredProviders) => void) | undefined;
   set: ((live: Config) => void) | undefined;
 }
 
 type Key = (typeof settings)[number]['key'];
 
-/**
- * Settings that take effect without a restart. Files that are read for each use, such as backup keys, also need no
- * restart.
- */
+/** Settings that take effect without a restart. Not listed: files that are read for each use, such as backup keys. */
 const live: readonly Key[] = [
   'logLevel',
   'rate',

@@ -20,7 +20,7 @@ export interface Storage {
   openUsage(deps: StorageDeps, opened: UsageStorageDeps): UsageStore | Promise<UsageStore>;
   /**
    * Resolves when usage can be served. Call this when the journal lanes exist.
-   * @throws {Error} with the reason if usage must not be served. Everything is closed then
+   * @throws {Error} with the reason if usage must not be served; everything is then closed
    */
   ready?(): Promise<void>;
   /** Undoes `openAccounts` if `openUsage` is not called. */
@@ -49,8 +49,7 @@ export interface UsageStorageDeps {
   readonly directory: Directory;
   readonly health: StoreHealth;
   /**
-   * Finds the journal lane of an application. Call this only once packets arrive, because lanes require the usage
-   * committers.
+   * Finds the journal lane of an application. Call this only for packets: the lanes do not exist before usage is open.
    */
   findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */

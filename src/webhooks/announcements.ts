@@ -3,9 +3,9 @@ import { refusing } from '../contract/health.ts';
 import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 
 /*
- * An announcement is a record of an announced event with a lasting cause: a new flag, a stale flag, a verdict or
- * refused messages. The record is committed with the deliveries, so no node announces an event twice. Keys start with
- * the id of the application and a space; or with `service ` for the service, for digests, and for issues in trackers.
+ * An announcement records that an event with a lasting cause was announced: a new flag, a stale flag, a verdict or
+ * refused messages. It is committed with the deliveries, so no node announces an event twice. Keys start with the id of
+ * the application and a space. Events of the service, digests and tracker issues have `service ` instead.
  */
 
 export function refusalKey(applicationId: string, environment: number | null, code: string): string {
@@ -49,19 +49,16 @@ export function putAnnouncement(tx: Transaction, key: string, content: WebhookAn
 }
 
 /*
- * Refusals can come by the thousand, but each episode sends only one notification. An episode ends after an hour
- * without refusals. To detect the end, the announcement of the episode is updated while the episode lasts.
+ * Thousands of refusals can follow each other, but an episode sends only one notification. An episode ends after an
+ * hour without refusals. Its announcement is therefore updated while refusals continue.
  */
 
 const moveOnMs = 15 * 60_000;
 
-/** `tell`: queue the event. `move on`: only update the announcement. */
+/** `tell`: queue the event. `move on`: only update the announcement, because the episode continues. */
 export type Step = 'tell' | 'move on' | undefined;
 
-/**
- * Decides the next step for `count` refusals; the last refusal was at `lastAt`.
- * @param announcedAt the last announcement or update of the episode
- */
+/** Decides the next step after `count` refusals, the last of them at `lastAt`. */
 export function decideStep(
   announcedAt: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },

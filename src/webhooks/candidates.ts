@@ -16,7 +16,7 @@ export interface Candidate {
   /** If the last announced candidate with this key has the same value, this candidate needs no further check. */
   readonly settled?: string | undefined;
   stepFrom(announced: WebhookAnnouncement | undefined): Step;
-  /** True if the records from which the event was found are unchanged. */
+  /** True if the records from which the event derives are unchanged. */
   isCurrent?(tx: AccountTransaction): boolean;
   events(tx: AccountTransaction, announced: WebhookAnnouncement | undefined): readonly WebhookEvent[];
 }
@@ -55,7 +55,7 @@ function ofRefusals(
   };
 }
 
-/** Returns the event for messages refused from every sender. Each team with webhooks gets the event. */
+/** Returns the event of messages refused for a reason that concerns every sender, for each team with webhooks. */
 export function ofService(one: RefusalCount): Candidate {
   return {
     key: refusalKey(service, null, one.code),
@@ -109,13 +109,13 @@ function ofFirstSeen(application: Application, { environment, feature, at }: Fir
   };
 }
 
-/** Returns the event of a flag that no packet has named for a long time. */
+/** Returns the event of a flag that has not been checked for a long time. */
 function ofStale(application: Application, { feature, since, lastSeenAt }: StaleFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
     key: `${id} stale ${feature}`,
     content: { at: now },
-    // If the flag became stale after its last announcement, it was used since then. The flag is announced again.
+    // A flag that became stale after its last announcement was used in between, so it is announced again.
     stepFrom: (announced) => (since > (announced?.at ?? 0) ? 'tell' : undefined),
     events(tx) {
       const data = {
@@ -132,9 +132,9 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
 }
 
 /**
- * Returns the event of a changed verdict. The first verdict since the subscription is the baseline, and is not
- * announced. Nodes compute verdicts at different times, from different data. A node whose data is older than the last
- * announcement announces nothing.
+ * Returns the event of a changed verdict. The first verdict after a subscription is only the baseline for later
+ * changes. Nodes compute verdicts from different data. A node whose data is older than the last announcement announces
+ * nothing.
  */
 function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask): Candidate {
   const { now, verdictsFrom } = task;

@@ -5,10 +5,10 @@ import { end, giveUp, webhookIn } from './queue.ts';
 import type { SendResult } from './send.ts';
 import { describeTarget } from './webhooks.ts';
 
-/** Lease of a delivery. A node that has not recorded the result by then is presumed dead. */
+/** Duration of a claim on a delivery. A node that records no result within it is presumed dead. */
 export const leaseMs = 60_000;
 
-/** A webhook is disabled when a delivery is given up and no delivery has succeeded for this time. */
+/** Period without a successful delivery after which giving up a delivery disables the webhook. */
 const disableAfterMs = 5 * 86_400_000;
 
 /** Maximum number of recorded attempts per delivery. */
@@ -16,7 +16,7 @@ const keptAttempts = 12;
 
 export interface Claimant {
   readonly node: string;
-  /** True if only this process delivers. Leases of other processes are then void. */
+  /** True if this process is the only one that delivers. Claims of other processes are then void. */
   readonly alone: boolean;
   readonly now: number;
 }
@@ -138,8 +138,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * Delay after each failed attempt. The delivery is given up after the last attempt, about a day after the first
- * attempt.
+ * Delay after each failed attempt. After the last attempt, about a day after the first one, the delivery is given up.
  */
 export const delays: readonly number[] = [
   5 * second,
@@ -160,7 +159,7 @@ const longestMs = 8 * hour;
 /** Random variation of a delay, up or down by a fifth, so that failed deliveries do not all retry together. */
 const jitter = 0.2;
 
-/** The delay after a number of failed attempts, ms; `undefined` to give up. @param asked the requested delay, ms */
+/** The delay after a number of failed attempts, ms; `undefined` to give up. @param asked delay in `Retry-After`, ms */
 function delayAfter(failed: number, asked: number, randomBytes: RandomBytes): number | undefined {
   const delay = delays[failed - 1];
   if (delay === undefined) return undefined;

@@ -35,14 +35,14 @@ type Pause = (ms: number) => Promise<boolean>;
 const pollMs = 1000;
 /** Deliveries that are due within this time are claimed together, ms. */
 const gatherMs = 20;
-/** Pause after a scan of the queue, as a multiple of the duration of the scan. A long queue takes long to scan. */
+/** Pause after a scan of the queue, as a multiple of the scan's duration, which grows with the queue. */
 const scanShare = 10;
-/** Time for which a failed attempt keeps its slot, ms. This limits the rate of calls to receivers that fail fast. */
+/** Time for which a failed attempt keeps its slot, ms. A receiver that fails fast therefore gets few calls. */
 const restMs = 1000;
 /** Pause after a rejected change, ms. */
 const retryMs = 1000;
 
-/** Delivers queued events. A claim is a change of the accounts, so only one of several nodes makes the attempt. */
+/** Delivers queued events. A node first claims a delivery in the account store, so only one node makes each attempt. */
 export class Deliverer {
   /** Number of attempts since the start of the process. */
   readonly counts = { delivered: 0, failed: 0 };
@@ -142,7 +142,7 @@ export class Deliverer {
     return chosen;
   }
 
-  /** Scans the whole queue for up to `mostPerWebhook` due deliveries per webhook. Further deliveries use no memory. */
+  /** Scans the whole queue for up to `mostPerWebhook` due deliveries per webhook. Further deliveries stay on disk. */
   #firstsOfEach(): Map<string, Due[]> {
     const by = this.#claimant();
     const firsts = new Map<string, Due[]>();
@@ -199,7 +199,7 @@ export class Deliverer {
     return result;
   }
 
-  /** Retries a failed change. If the lease expires first, another process delivers again, so no delivery is lost. */
+  /** Retries the change that records a result. If the claim expires first, another process repeats the delivery. */
   async #keep(change: Parameters<Directory['change']>[0]): Promise<void> {
     for (let tries = 0; tries < 30; tries += 1) {
       try {
@@ -236,7 +236,7 @@ export class Deliverer {
   }
 }
 
-/** True if a write can cause a delivery. The write of a claim cannot cause a delivery. */
+/** True if a write can make a delivery due. The write of a claim cannot. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as QueuedDelivery | undefined)?.lease == null;
 }
@@ -257,7 +257,7 @@ function keepFirst(firsts: Due[], key: string, due: number): void {
   firsts.length = Math.min(firsts.length, mostPerWebhook);
 }
 
-/** Maximum numbers of concurrent attempts, so that hanging receivers delay only themselves. */
+/** Maximum numbers of concurrent attempts. They limit the effect of receivers that do not respond. */
 const most = { all: 64, failing: 24, team: 8, failingOfTeam: 4, webhook: 4, failingWebhook: 1 };
 
 /** Maximum number of concurrent attempts per webhook. */

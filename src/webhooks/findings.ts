@@ -15,9 +15,9 @@ export interface WatchTask {
   readonly firstSeenFrom: number | null;
   /** Start of the time range for features that became stale; `null` to skip these features. */
   readonly staleFrom: number | null;
-  /** Time of the earliest announcements with which current verdicts are compared; `null` to skip verdicts. */
+  /** Time of the earliest announcement that current verdicts are compared with; `null` to skip verdicts. */
   readonly verdictsFrom: number | null;
-  /** If present, only the verdicts of these features are found, with their reasons. */
+  /** If present, only the verdicts of these features are searched, and their reasons are included. */
   readonly explained?: ReadonlySet<string>;
   /** Start of the time range for refusals; `null` to skip refusals. */
   readonly refusedFrom: number | null;

@@ -35,7 +35,7 @@ export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): 
   return news.length;
 }
 
-/** False if the webhook is for an issue tracker that already has an issue for the event. Records a new issue. */
+/** True unless the webhook's issue tracker already has an issue for the event. Records a new issue. */
 function isNews(tx: Transaction, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
   if (!webhookFormats[getFormat(webhook)].isTracker) return true;
   const team = { id: teamId, name: '' };
@@ -82,7 +82,7 @@ export function add(
   return delivery;
 }
 
-/** Queues a delivery again, whether or not it succeeded. @throws {Refusal} `not_found` */
+/** Queues a delivery again, even if it succeeded. @throws {Refusal} `not_found` */
 export function queueAgain(tx: Transaction, webhookId: string, id: string, now: number): WebhookDelivery {
   const delivery = mustExist('delivery', findDelivery(tx, webhookId, id));
   const key = deliveryKey(webhookId, delivery.number);

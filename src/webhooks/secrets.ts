@@ -13,7 +13,7 @@ export function newWebhookSecret(randomBytes: RandomBytes): WebhookSecret {
   return { text: prefix + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
 }
 
-/** Adds a new secret. The previous secret remains valid for a while. Older secrets are removed. */
+/** Adds a new secret. The previous secret remains valid for `overlapMs`. Older secrets are removed. */
 export function rotated(
   secrets: readonly WebhookSecret[],
   added: WebhookSecret,
@@ -23,7 +23,8 @@ export function rotated(
 }
 
 /**
- * Returns the `webhook-signature` header: one signature per valid secret, so receivers can have either secret.
+ * Returns the `webhook-signature` header, with one signature per valid secret. A receiver needs only one of the
+ * secrets.
  * @param timestamp the `webhook-timestamp` header, Unix seconds
  */
 export function signatures(

@@ -28,7 +28,7 @@ export interface SendResult {
 /** Maximum number of characters of a response that are stored, for people. */
 const keptCharacters = 500;
 
-/** Maximum number of response bytes that are read. Some receivers stop working if the connection closes early. */
+/** Maximum number of response bytes that are read. Some receivers fail if the connection closes before that. */
 const maxResponseBytes = 65_536;
 
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;

@@ -30,7 +30,9 @@ export function sweepWebhooks(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
-/** Runs one round, or a part of it if the service is stopping. @throws {Refusal} as a change of the accounts does */
+/**
+ * Removes outdated records, or a part if the service is stopping. @throws {Refusal} as a change of the accounts does
+ */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }
@@ -38,7 +40,7 @@ export function sweepRound(deps: SweepDeps): Promise<void> {
 function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, accountStore, sweep);
   return [
-    // An earlier release without webhooks deletes a team but not its webhooks.
+    // Releases before webhooks existed delete a team, but not its webhooks.
     steps({ table: 'webhooks', isOver: (_, { teamId }, reader) => !reader.has('teams', teamId) }),
     steps({
       table: 'webhookDeliveries',

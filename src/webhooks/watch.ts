@@ -33,31 +33,31 @@ export interface WatchDeps {
 const betweenRoundsMs = 20_000;
 const betweenApplicationsMs = 10;
 
-/** Maximum number of events that a round queues per application, to protect receivers. A later round continues. */
+/** Maximum number of events that a round queues per application, to protect receivers. The next round continues. */
 const mostAtOnce = 100;
 
 /** Maximum number of announcements that one round writes per application. */
 const mostAnnouncements = 500;
 
-/** Maximum number of verdicts in memory that are known to be announced. */
+/** Maximum number of announced verdicts in memory. */
 const maxSettled = 50_000;
 
 /** Maximum number of announcements that are read without a pause. */
 const announcementsAtOnce = 100;
 
-/** Most rounds scan only the last hour. Every 30th round scans everything, as data of other nodes can arrive late. */
+/** Every 30th round scans all data, because data of other nodes can arrive late. Other rounds scan the last hour. */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
 
 /**
- * Finds events that no account change causes, in usage and refusals. The data is on disk, so a crash loses no event.
+ * Finds events in usage and refusals, which no account change causes. Their data is on disk, so a crash loses no event.
  */
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
   /**
-   * Announced verdicts that need no check, by key. Each round that scans everything clears this map, because other
-   * nodes also announce verdicts.
+   * Announced verdicts, by key. They need no check until the next full scan, which clears the map, because other nodes
+   * also announce verdicts.
    */
   readonly #settled = new Map<string, string>();
   /** The number of announced refusals of this process, by reason. */
@@ -164,14 +164,14 @@ export class Watch {
     const news = await this.#explain(application, task, await this.#newsIn(candidates));
     if (news.length === 0) return;
     await directory.change((tx) => {
-      // Another node might have announced the events, or the application might have been deleted.
+      // Since the search, another node might have announced the events, or the application might have been deleted.
       if (tx.applications.has(application.id)) announce(tx, news, directory);
     });
   }
 
   /**
-   * Finds at most `mostAtOnce` events that are not announced yet. The search might pass many announced events, so it
-   * pauses regularly to let the process handle packets.
+   * Finds at most `mostAtOnce` events that are not announced yet. Pauses regularly to let the process handle packets,
+   * because the search can pass many announced events.
    */
   async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
     const { accountStore, pause } = this.#deps;
@@ -194,7 +194,7 @@ export class Watch {
     return news;
   }
 
-  /** Adds the reasons of changed verdicts, because the first search finds verdicts without reasons. */
+  /** Adds the reasons of changed verdicts, which the first search omits. */
   async #explain(application: Application, task: WatchTask, news: readonly Candidate[]): Promise<readonly Candidate[]> {
     const { accountStore, find, directory } = this.#deps;
     const isTold = ({ key, stepFrom }: Candidate) => stepFrom(findAnnouncement(accountStore, key)) === 'tell';
@@ -207,7 +207,7 @@ export class Watch {
     return [...others, ...listCandidates(application, found, task, directory.clock.now())];
   }
 
-  /** Announces refusals that concern every sender, and therefore belong to no application. */
+  /** Announces refusals for reasons that concern every sender. They belong to no application. */
   async #lookAtService(): Promise<void> {
     const { directory, refusals } = this.#deps;
     const counts = new Map(refusals());
@@ -233,7 +233,7 @@ interface Extent {
   readonly completeThrough: number | undefined;
 }
 
-/** The time of a team's earliest subscription to each event. */
+/** The time of a team's first subscription to each event, over all its webhooks. */
 type Since = ReadonlyMap<WebhookEventType, number>;
 
 function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {

@@ -1,7 +1,7 @@
 /*
- * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes to
- * webhooks. queue.ts queues an event in the commit of its cause, and watch.ts finds the other events. deliverer.ts and
- * claims.ts deliver queued events. send.ts makes one attempt under the rules of src/http/outbound.
+ * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts changes the webhooks of a team. queue.ts
+ * queues an event in the commit that causes it. watch.ts finds events in the usage. deliverer.ts and claims.ts deliver
+ * queued events. send.ts makes one attempt under the rules of src/http/outbound.
  */
 
 import type { AccountTransaction } from '../accounts/account-transaction.ts';
@@ -184,7 +184,7 @@ export function eventTypes({ events }: Pick<Webhook, 'events'>): readonly Webhoo
   return Object.keys(events) as WebhookEventType[];
 }
 
-/** A webhook as the target of an audit log entry. */
+/** Describes a webhook as the target of an audit log entry. */
 export function describeTarget({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry['target'] {
   return { type: 'webhook', id, name };
 }

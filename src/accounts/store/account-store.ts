@@ -8,10 +8,10 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
  * LMDB.
  *
  * A change is a synchronous function that reads the tables and writes to a transaction. Changes run one after another.
- * Each change sees the pending writes of earlier changes, so no other change comes between a change's reads and writes.
- * All other readers see committed records. A call of `change` resolves when the writes of the change, and all records
- * that it has read, are on disk. If a commit fails, its changes and all later pending changes are rejected, and their
- * writes are discarded.
+ * Each change sees the pending writes of earlier changes, so a change is isolated from all others. All other readers
+ * see committed records. A call of `change` resolves when the writes of the change, and all records that it has read,
+ * are on disk. If a commit fails, its changes and all later pending changes are rejected, and their writes are
+ * discarded.
  */
 
 /** The tables that packets and lists read constantly, held completely in memory. */
@@ -30,7 +30,7 @@ export interface Write<Name extends TableName = TableName> {
   readonly value: AccountRecords[Name] | undefined;
 }
 
-/** Returns the records of a table as writes that would create them. */
+/** Returns the records of a table as the writes that create them. */
 export function asWrites(store: Pick<Reader, 'records'>, table: MemoryTable): Write[] {
   return Array.from(store.records(table), ([key, value]) => ({ table, key, value }) as Write);
 }
@@ -59,13 +59,13 @@ export interface Transaction extends Reader {
 }
 
 /**
- * Reads and writes a transaction without other side effects, because a store can call it later or more than once. It
- * must not await anything.
+ * A synchronous function that reads and writes a transaction. It has no other side effects, because a store can call it
+ * later or more than once.
  */
 export type Change<T> = (tx: Transaction) => T;
 
 export interface AccountStoreStatus {
-  /** Place of the records: only this data directory, or a PostgreSQL database that all nodes share. */
+  /** The records are in this data directory, or in a PostgreSQL database that all nodes share. */
   readonly kind: 'embedded' | 'postgres';
   /** Reason why accounts can now be neither verified nor changed; `undefined` if there is none. */
   readonly trouble: string | undefined;
@@ -93,7 +93,7 @@ export interface AccountStore extends Reader {
    * @throws any error of the change; nothing was written
    */
   change<T>(change: Change<T>): Promise<T>;
-  /** @param listener receives the writes once they can be read, before the calls of `change` resolve */
+  /** @param listener receives committed writes, before their calls of `change` resolve */
   onCommit(listener: (writes: readonly Write[]) => void): void;
   /** Commits pending changes, and rejects later changes. */
   close(): Promise<void>;
@@ -106,8 +106,8 @@ export interface ThrottleTransaction {
 }
 
 /**
- * Counts failed sign-ins, separately from the changes of accounts. An attacker who guesses passwords must not delay
- * changes that end sessions.
+ * Counts failed sign-ins, separately from the changes of accounts. Many failed sign-ins of an attacker must not delay
+ * changes, such as the end of a session.
  */
 export interface Throttles {
   /**

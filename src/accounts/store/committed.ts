@@ -92,9 +92,9 @@ export function applyWrites(store: AccountTables, writes: readonly Write[]): voi
 }
 
 /**
- * Writes through LMDB's own thread. A worker thread would be equally fast, but would open the store and its lock file a
- * second time. Closing the lock file would release all locks of the process (POSIX). `flagmeter signing-keys rotate`
- * would then find the store unused, and reset its locks under the running service.
+ * Writes through LMDB's own thread. A worker thread would have to open the store and its lock file a second time.
+ * Closing the file would release all locks of the process (POSIX). `flagmeter signing-keys rotate` would then find the
+ * store unused, and reset its locks under the running service.
  * @throws {FileGoneError} if it wrote to a file that was removed or replaced
  * @throws {Error} from LMDB, with the LMDB error number as `code`
  */
@@ -106,7 +106,7 @@ async function write(store: AccountTables, writes: readonly Write[], also: () =>
       also();
     });
   } catch (error) {
-    // The error from LMDB holds the actual error as a promise, whose rejection must be handled.
+    // The error from LMDB has a promise that rejects with the actual error, so its rejection must be handled.
     const { commitError } = error as { commitError?: Promise<never> };
     await commitError;
     throw error;

@@ -35,8 +35,8 @@ class Group {
 }
 
 /**
- * Keeps the accounts in the data directory's LMDB. While one commit is in progress, new changes are collected for the
- * next commit (group commit). Group size follows disk latency, without a timer.
+ * Keeps the accounts in the data directory's LMDB. While a commit is in progress, new changes are collected for the
+ * next commit (group commit). The latency of the disk thus sets the size of groups.
  */
 export class EmbeddedAccountStore extends CommittedRecords implements AccountStore {
   readonly version = 0;
@@ -89,7 +89,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
         throw error;
       };
     }
-    // A change without writes also waits, because the records that it has read might not be on disk yet.
+    // A change without writes also waits, because the records that it has read might not be on disk.
     const settled = this.#settled();
     if (settled !== undefined) await inChildSpan(currentSpan(), 'wait for commit of accounts', () => settled);
     return getResult();
@@ -123,7 +123,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
         await this.#commitGroup(group);
         group.keep();
       } catch (error) {
-        // Later changes depend on the failed writes and fail, too.
+        // Later changes have seen the failed writes, so they fail, too.
         for (const each of [group, this.#gathering]) each.refuse(error as Error);
         this.#onItsWay = undefined;
         this.#gathering = new Group(this);

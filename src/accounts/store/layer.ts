@@ -1,7 +1,7 @@
 import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
 import type { KeyRange, MemoryTable, Reader, Transaction, Write } from './account-store.ts';
 
-/** Maximum key length of LMDB. `put` rejects a longer key, because LMDB would fail all changes of the same commit. */
+/** Maximum key length of LMDB. `put` rejects a longer key, which would make the whole commit fail. */
 const maxKeyBytes = 1978;
 
 type TableWrites = Map<string, unknown>;
@@ -26,7 +26,7 @@ export class Layer implements Transaction {
     ).flat();
   }
 
-  /** Replaces the layer below this layer by a reader with the same content. */
+  /** Replaces the reader below this layer by another with the same content. */
   putOn(below: Reader): void {
     this.#below = below;
   }

@@ -14,7 +14,7 @@ export function keyAt(seconds: number): string {
 /** A table, and a rule for the removal of its records. */
 export interface Sweep<Name extends TableName> {
   readonly table: Name;
-  /** Exclusive upper bound of the keys to read; all keys by default. */
+  /** Exclusive upper bound of the keys to read; by default, all keys are read. */
   readonly end?: string;
   /** True if the records are in order of expiry. The sweep then stops at the first unexpired record. */
   readonly inOrder?: true;
@@ -23,9 +23,7 @@ export interface Sweep<Name extends TableName> {
   remove?(tx: Transaction, key: string, record: AccountRecords[Name]): void;
 }
 
-/**
- * Removes the expired records among the next records after a key. Resolves with the last key; `undefined` at the end.
- */
+/** Removes expired records from the next ones after a key. Resolves with the last key read; `undefined` at the end. */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
 export interface SweepControl {

@@ -30,7 +30,7 @@ import { leadToLink } from './sso/start.ts';
 interface AccountPage {
   /** Returns an error page if this page is not available at this URL. */
   readonly refuse?: (services: PageServices) => HttpResponse | undefined;
-  /** True if the page also completes a sign-in that lacks a second factor. */
+  /** True if this page can also add the factor that a sign-in lacks. */
   readonly completes?: true;
   readonly show: (
     services: PageServices,
@@ -207,8 +207,8 @@ const impossible =
   'Browsers allow passkeys only at an https URL with a host name, or on localhost. Set --auth-url to such a URL';
 
 /**
- * `GET` and `POST /connect/passkey`: users add a passkey. The page is on the auth host, because browsers bind passkeys
- * to the host of the sign-in page. The console can have another host.
+ * `GET` and `POST /connect/passkey`: users add a passkey. Browsers bind passkeys to the host of the sign-in page, so
+ * this page is not part of the console, which can have another host.
  */
 export const passkeyPageEndpoints = accountEndpoints(
   '/connect/passkey',

@@ -83,8 +83,8 @@ async function servePage(
 }
 
 /**
- * Reads an authorization request. The client gets errors only if the browser is signed in, or for `prompt=none`.
- * Otherwise anyone who registers a client could use this service as an open redirector (RFC 9700 §4.11.2).
+ * Reads an authorization request. An error is sent to the client only if the browser is signed in, or for
+ * `prompt=none`. Otherwise any registered client could use this service as an open redirector (RFC 9700 §4.11.2).
  * @throws {AuthorizationError} an error to send to the client
  * @throws {UnknownReturnAddress}
  */
@@ -147,7 +147,7 @@ async function handleRequest(
   }
 }
 
-/** The next step of a request: a code, a confirmation, a missing step of the sign-in, or a new sign-in. */
+/** The response to a request: a code, or the page for a confirmation, a missing factor, or a new sign-in. */
 type NextStep =
   | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
@@ -164,7 +164,7 @@ async function findNextStep(
   if (signIn.missing !== undefined) return { next: 'step', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${services.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
-  // An unknown program might listen at this redirect URI, so the user must confirm first (RFC 8252 §8.6).
+  // An unknown program can receive the redirect, so the user must confirm (RFC 8252 §8.6).
   return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
 }
 
@@ -288,7 +288,7 @@ async function redirectSignedIn(
 ): Promise<HttpResponse> {
   const meant = await meantUser(services, asked);
   if (meant === undefined || meant === signIn.user.id) return redirectWithCode(services, asked, signIn);
-  // The client requested the user of its id_token_hint, and accepts no other user (OpenID Connect Core §3.1.2.1).
+  // The client requested the user of its id_token_hint and no other (OpenID Connect Core §3.1.2.1).
   const refusal = new AuthorizationError(
     'login_required',
     'The signed-in user is not the user in id_token_hint',

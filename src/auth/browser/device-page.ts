@@ -124,7 +124,7 @@ async function decide(services: PageServices, request: Request, found: DeviceMat
     default: {
       const result = await signInByForm(services, posted);
       if ('response' in result) return result.response;
-      // Signing in does not imply consent: someone else might have sent the user this address (RFC 8628 §5.4).
+      // A sign-in is not consent: an attacker can have sent the address of this page (RFC 8628 §5.4).
       const page = { ...formPage(services, request, found), browser: result.browser, cookie: result.cookie };
       return devicePage(page, found.device, result.signIn.user.email);
     }
@@ -135,7 +135,7 @@ function mayAllow(services: PageServices, { client }: DeviceMatch, signIn: Curre
   return isRecent(services, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
-/** True if a sign-in is recent enough to connect a device, which can then make dangerous changes. */
+/** True if a sign-in is recent enough to allow a device, which can then make dangerous changes. */
 function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
   return isRecentSignIn(authTime, clock.now());
 }
@@ -187,7 +187,7 @@ ${error ? html`<p class="error" id="error" role="alert">This code is wrong or ha
   });
 }
 
-/** The page on which a user allows a device. Someone else might have sent the user its address (RFC 8628 §5.4). */
+/** The page on which a user allows a device. An attacker can have sent its address (RFC 8628 §5.4). */
 function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): HttpResponse {
   return formResponse(page, {
     title: 'Connect this device?',

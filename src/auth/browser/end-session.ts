@@ -69,7 +69,7 @@ async function handleEndSession(services: SsoServices, request: Request): Promis
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(services, request, { userId: signIn.user.id, signIn });
   }
-  // A redirect requires proof that the user was signed in. Otherwise this endpoint would be an open redirector.
+  // Without proof that the user was signed in, a redirect would make this endpoint an open redirector.
   const isProven = (hint ?? signIn) !== undefined;
   const returnTo = isProven ? asked.returnTo : undefined;
   const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;
@@ -94,7 +94,7 @@ async function handleClient(
 
 interface SignOut {
   readonly userId: string;
-  /** The key of the session to end. The sign-in of this session also ends. */
+  /** The key of the session to end. Its sign-in ends, too. */
   readonly session?: string;
   readonly signIn?: CurrentSignIn;
   readonly access?: AccessClaims;

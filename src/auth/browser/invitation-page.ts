@@ -85,7 +85,7 @@ function pageHandler(handle: (request: Request) => HttpResponse | Promise<HttpRe
   };
 }
 
-/** The purpose of the page: the user signs in to the console. */
+/** The purpose of the page, which is to sign in to the console. */
 function createPurpose({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/console/sign-in` };
 }

@@ -54,7 +54,7 @@ function newRandomId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(32)).toString('base64url');
 }
 
-/** The CSRF token of forms for this browser. No other site can know it, or set the cookie from which it is derived. */
+/** The CSRF token of forms for this browser. No other site can read it, or set the cookie from which it derives. */
 export function formToken({ id }: Browser): string {
   return hashSecret(`form.${id}`);
 }
@@ -65,8 +65,8 @@ export function isFormToken({ id }: Browser, token: string): boolean {
 }
 
 /**
- * True if the browser reports that another site sent this form. False for a request without `Sec-Fetch-Site` and
- * `Origin`, and for `Origin: null`, which our pages cause with their `Referrer-Policy`.
+ * True if the browser reports that another site sent this form, in `Sec-Fetch-Site` or `Origin`. False for `Origin:
+ * null`, which the `Referrer-Policy` of our own pages causes.
  * @param issuer the public URL of the auth host
  */
 export function isFromElsewhere(request: Pick<Request, 'header'>, issuer: string): boolean {

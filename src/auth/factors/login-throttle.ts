@@ -11,7 +11,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
 interface Rule {
-  /** Number of failures without a wait. The first wait is `shortestMs`, and each further failure doubles the wait. */
+  /** Number of failures without a wait. The next failure waits for `shortestMs`; each further one doubles it. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;
@@ -21,9 +21,9 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * The throttles of an attempt. `pair` limits the failures of one address at one account, and `address` the failures of
- * one address at any account. `account` takes effect only after failures from many addresses. A browser that has signed
- * in to the account before has its own throttle, so an attacker cannot lock the user out.
+ * The throttles of an attempt. `pair` limits failures from one address at one account, `address` from one address at
+ * any account, and `account` from many addresses at one account. A browser that has signed in to the account before has
+ * its own throttle, so that an attacker cannot lock the user out.
  */
 const rules = {
   pair: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
@@ -35,7 +35,7 @@ const rules = {
 type Kind = keyof typeof rules;
 const kinds = Object.keys(rules) as Kind[];
 
-/** Time from the last failure until all failures are forgotten. The time is longer after many failures. */
+/** Time from the last failure until all failures are forgotten. The next constant applies after many failures. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
 /** Time from the last sign-in of a browser until the browser is forgotten. */
@@ -61,7 +61,7 @@ export interface CountedAttempt {
 
 /**
  * Counts an attempt as failed before it is made, so that concurrent attempts all count. Resolves when the count is on
- * disk. `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
+ * disk. After a success, `forgiveAttempt` removes the count. An attempt that must wait is not counted.
  * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
  */
 export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<CountedAttempt> {
@@ -109,7 +109,7 @@ export function forgiveAttempt(
   const own = throttleKey('browser', attempt);
   return accountStore.throttles.change([...new Set([...keys, own])], (tx) => {
     uncount(tx, keys);
-    // Failures at other throttles remain. Otherwise the owner of one account could guess other passwords.
+    // Failures of other throttles remain: the owner of one account must not reset them while guessing other passwords.
     for (const key of keys) if (parseKind(key) === 'pair') tx.remove(key);
     tx.put(own, { failures: 0, lastAt: clock.now() });
   });
@@ -138,8 +138,8 @@ function uncount(tx: ThrottleTransaction, keys: readonly string[]): void {
 }
 
 /**
- * Forgets all failures, for an operator with access to the data directory. Throttles cannot be selected by account,
- * because their keys are hashes. Browsers that have signed in are still remembered.
+ * Forgets all failures, for an operator with access to the data directory. It forgets those of all accounts, because
+ * keys are hashes. Browsers that have signed in are still remembered.
  */
 export async function forgetFailures(throttles: Throttles): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; )
@@ -202,9 +202,7 @@ function failuresAt(reader: ThrottleTransaction, key: string, now: number): Logi
   return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
 }
 
-/**
- * The remaining wait of an attempt, ms. The wait never exceeds the wait of the rule, even if the clock was set back.
- */
+/** The remaining wait of an attempt, ms. It never exceeds the wait of the rule, even if the clock was set back. */
 function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
   const { free, shortestMs, longestMs } = rules[parseKind(key)];
   if (found === undefined || found.failures < free) return 0;

@@ -26,8 +26,8 @@ type ProvenCode =
   | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
- * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled separately
- * from passwords. A correct code does not forgive wrong passwords, and wrong codes do not block the password.
+ * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Wrong codes are throttled
+ * separately from wrong passwords, so neither affects the other.
  * @throws {Refusal} `store_unavailable`
  */
 export async function proveCode(
@@ -84,7 +84,7 @@ export async function enrol(
       const current = tx.users.get(user.id);
       const started = tx.get('signIns', signIn.key);
       if (current === undefined || started === undefined || !isValidFor(started, current)) return over;
-      // The user might have added a factor in another browser, which this browser has not proven.
+      // In another browser, the user might have added a factor that this browser has not proven.
       if (missingStep(tx, current, authentication) !== 'enrolment') return over;
       const recoveryCodes = addTotp(services, totps, tx, user.id, enrolment);
       if (recoveryCodes === undefined) return wrong;
@@ -93,7 +93,7 @@ export async function enrol(
       return { outcome: 'enrolled', signedIn, recoveryCodes };
     });
   } catch (error) {
-    // Another browser has added an app first.
+    // In another browser, the user has added an app first.
     if (error instanceof Refusal && error.code === 'conflict') return over;
     throw error;
   }
@@ -122,7 +122,7 @@ export async function addAuthenticator(
   });
 }
 
-/** Time to read the recovery codes before the user continues. */
+/** Time for the user to save the recovery codes, ms. */
 const readingMs = 600_000;
 
 const toSeconds = (time: number) => Math.floor(time / 1000);

@@ -11,7 +11,7 @@ import { clockTolerance, readUnverified } from './tokens.ts';
 /** The value of `client_assertion_type` (RFC 7523 §2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** A client that has signed an assertion. The assertion must not be used again. */
+/** A client that has signed an assertion, which must be used only once. */
 interface AssertedClient {
   readonly client: AuthenticatedClient;
   /** The assertion: its `jti`, and its `exp` in seconds. */
@@ -95,7 +95,7 @@ function withKeys(directory: Services['directory'], id: string) {
 
 /**
  * Selects the keys that might verify an assertion. Each key verifies only its own algorithm, whatever the header says.
- * RFC 9864 renames `EdDSA`.
+ * `Ed25519` is the name of `EdDSA` in RFC 9864.
  */
 function candidates(
   keys: readonly PublicKey[],
@@ -136,7 +136,7 @@ async function verified(
   return undefined;
 }
 
-/** True if an assertion is only for this service, and expires so soon that its use is not remembered for long. */
+/** True if an assertion is only for this service, and expires soon, because its use is remembered until then. */
 function isBounded({ aud, exp = Infinity, iat, jti }: JWTPayload, audiences: readonly string[], now: number) {
   const latest = now / 1000 + clockTolerance;
   return (

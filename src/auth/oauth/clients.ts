@@ -20,7 +20,7 @@ export type AuthenticatedClient =
   | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
   | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
 
-/** The client id of the console. The service itself exchanges codes of the console for sessions with a cookie. */
+/** The client id of the console. The service itself exchanges the console's codes, for sessions with a cookie. */
 export const consoleClientId = 'flagmeter-console';
 
 /** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */
@@ -52,8 +52,8 @@ export function signedInUser(
 }
 
 /**
- * Returns the user's teams that a client may act in. The client of a team acts in that team only, so that the operator
- * of the client gains no access to the user's other teams. A deleted client may act in no team.
+ * Returns the user's teams that a client may act in. The client of a team acts only in that team, so that its operator
+ * gets no access to the user's other teams. A deleted client may act in no team.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
@@ -160,7 +160,7 @@ export function claimedId(authorization: string | undefined, form: Form): string
 
 export const unknownClient = 'The client is unknown or its secret is wrong';
 
-/** The challenge that RFC 6749 §5.2 requires. It also names the error, because some clients do not read the body. */
+/** The challenge that RFC 6749 §5.2 requires. It names the error, too, because some clients do not read the body. */
 const basicChallenge = (why: string) =>
   `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${why}"`;
 
@@ -186,8 +186,8 @@ function parseBasic(authorization: string): { id: string; secret: string } | und
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
- * Returns a function that checks the origin of a web page. It allows the console, and the origins of the redirect URIs
- * of public clients. Pages of an allowed origin can use the token endpoints and the management API.
+ * Returns a function that checks the origin of a web page. It allows the console, and origins of redirect URIs of
+ * public clients, to use the token endpoints and the management API.
  * @param baseUrl the public URL of the management API, under which the console lives
  */
 export function clientOrigins({ clients }: Pick<Directory, 'clients'>, baseUrl: string): (origin: string) => boolean {
@@ -247,8 +247,8 @@ export class ClientRates {
 }
 
 /**
- * The rate limit key of a client. Anyone who knows the id of a public client can send requests in its name, and anyone
- * can try a token exchange. Such requests are limited per network.
+ * The rate limit key of a client. Requests of public clients and token exchanges are limited per network, because
+ * anyone can send them in the name of a client.
  */
 export function rateKey(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
   const isPublic = client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
@@ -277,7 +277,7 @@ export class ClientFailures {
   readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
 
   /**
-   * Counts a failure. Successes are not limited, so wrong guesses never lock out a client that knows the secret.
+   * Counts a failure. Only failures are limited, so wrong guesses never lock out a client that knows the secret.
    * @param now monotonic ms
    * @throws {OAuthError} `temporarily_unavailable`, with status 429, after too many failures
    */

@@ -7,7 +7,7 @@ import type { Allowance, DeviceCode } from '../../storage/lmdb/auth-records.ts';
 
 /** Lifetime of the codes of a device (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;
-/** Minimum interval between two polls of a device, seconds. Each early poll adds this interval (§3.5). */
+/** Minimum interval between two polls of a device, seconds. Each early poll extends it by as much (§3.5). */
 export const pollInterval = 5;
 
 /** Time for which an expired code is distinguished from an unknown code, ms. */
@@ -72,7 +72,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Creates the codes of a device. At the limit, the oldest devices of the network with the most devices are removed.
+   * Creates the codes of a device. At the maximum, removes the oldest devices of the network with the most.
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
@@ -109,8 +109,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). The decision stays `allowed` until a
-   * transaction with `take` is committed.
+   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). It stays `allowed` until a transaction
+   * has called `take`.
    */
   poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
@@ -179,7 +179,7 @@ function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
-/** Maximum number of devices that one scan removes. A high number makes scans rare. */
+/** Maximum number of devices that one scan removes. Removing many makes scans rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];

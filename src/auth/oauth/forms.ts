@@ -142,7 +142,7 @@ export interface ClientForm<Body> {
 }
 
 /**
- * Declares a form. The kind of client is checked before the fields.
+ * Declares a form. Checks the kind of the client before the fields.
  * @param by converts the client for `handle`; throws an `OAuthError` for a client of another kind
  */
 export function clientForm<Client, const Fields extends TProperties, Body>({

@@ -24,7 +24,7 @@ export const publishedAheadSeconds = 60;
 /** Lifetime of an access token, seconds. */
 export const accessTokenLifetime = 3600;
 
-/** Type of a token: an access token (RFC 9068 §2.1) or an ID token. One type is not accepted as the other. */
+/** Type of a token: an access token (RFC 9068 §2.1) or an ID token. Neither is accepted as the other. */
 export type TokenType = 'at+jwt' | 'JWT';
 
 interface Signer {
@@ -52,7 +52,7 @@ export interface SigningKeys {
   readonly current: Signer;
   /** Finds the key for tokens of this type with this protected header. A key inside a token is never used. */
   find(typ: TokenType, header: string): Verifier | undefined;
-  /** Published keys, newest first. The newest key might not sign yet. Each change creates a new array. */
+  /** Published keys, newest first. The newest key might not sign yet. A change of the keys creates a new array. */
   readonly published: readonly PublicJwk[];
 }
 
@@ -99,7 +99,7 @@ interface KeyRingDeps {
 
 const aheadMs = publishedAheadSeconds * 1000;
 
-/** Time for which the old key keeps signing, until processes and caches know the new key. */
+/** Time for which the old key still signs, while processes and caches learn the new key. */
 const leewayMs = 60_000 + aheadMs;
 
 /** Time for which a retired key verifies tokens. After this time, its last token has expired. */
@@ -116,7 +116,7 @@ export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Pro
   return ring;
 }
 
-/** Continues with the present keys if PostgreSQL is unreachable. */
+/** Makes a change, or calls `without` if PostgreSQL is unreachable: the present keys stay in use. */
 async function whileAway(change: Promise<void>, without: () => void): Promise<void> {
   try {
     await change;
@@ -126,7 +126,7 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
   }
 }
 
-/** Creates a key for another algorithm. If several nodes start together, only one creates the key. */
+/** Creates a key for another algorithm. If several nodes start at the same time, only one creates the key. */
 async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
   const made = await newSigningKey(clock.now(), alg);
   const change = directory.change((tx) => {
@@ -155,10 +155,7 @@ export class KeyRing implements SigningKeys {
   #signer: Signer;
   /** The time from which the current key of the store signs. */
   #signsFrom = 0;
-  /**
-   * The refresh in progress. Refreshes run one at a time. Two concurrent refreshes would write the same audit log
-   * entry.
-   */
+  /** The refresh in progress. Two concurrent refreshes would write the same audit log entry. */
   #refreshing: Promise<void> | undefined;
 
   constructor(deps: KeyRingDeps) {
@@ -192,7 +189,7 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
-  /** Loads the keys of all nodes before this node sends a response that depends on them. */
+  /** Loads key changes of other nodes before this node sends a response that depends on them. */
   #hear(writes: readonly Write[]): void {
     if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
   }
@@ -233,7 +230,7 @@ export class KeyRing implements SigningKeys {
     for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });
   }
 
-  /** Writes the audit log entry of a key that another process has created. Only this process numbers log entries. */
+  /** Writes the audit log entry of a key that another process has created. Only this process can write it. */
   async #audit(key: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
     await directory.change((tx) => tx.note('signing-key.rotated', null, describeTarget(key)));

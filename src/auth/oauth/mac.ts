@@ -13,8 +13,8 @@ export type MacPurpose =
 export type MacKeys = Pick<SigningKeys, 'current'>;
 
 /**
- * Computes the HMAC-SHA-256 of the parts, of which all but one must have a fixed length. A rotation of the signing key
- * invalidates earlier HMACs.
+ * Computes the HMAC-SHA-256 of the joined parts. All but one must have a fixed length, so that the parts are
+ * unambiguous. A rotation of the signing key invalidates earlier HMACs.
  */
 export function computeMac(
   { current }: MacKeys,

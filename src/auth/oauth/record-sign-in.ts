@@ -46,7 +46,7 @@ export function recordSignIn(
   const browser = renewBrowser(before, randomBytes);
   const now = clock.now();
   const signIn = startSignIn(tx, user, { before, browser, authentication, authTime, now });
-  // Each step of a sign-in has a new key. Indexing it lets a logout by the provider find the latest key.
+  // The key changes with each step of a sign-in, so each step is indexed for a logout by the provider.
   if (authentication.provider !== undefined)
     indexSignIn(tx, authentication.provider, { userId: user.id, signIn: signIn.key, now });
   const lacking = lackingFactor(tx, user, authentication);
@@ -55,8 +55,8 @@ export function recordSignIn(
 }
 
 /**
- * Records a further factor, which completes a sign-in. The time of the sign-in becomes the current time. If a provider
- * proved the first factor, the time stays the same, because the user might have signed in there long ago.
+ * Records a further factor, which completes a sign-in. The time of the sign-in becomes the current time. It stays the
+ * same after a provider's proof, because the user might have signed in there long ago.
  */
 export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,

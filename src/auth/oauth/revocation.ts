@@ -49,7 +49,7 @@ async function revoke(
   return undefined;
 }
 
-/** Ends the session of a refresh token, even if the token was already used. */
+/** Ends the session of a refresh token, even if a newer refresh token has replaced this token. */
 async function revokeSession(
   services: Services,
   key: string,

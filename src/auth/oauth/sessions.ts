@@ -129,8 +129,8 @@ export function findSessionUser(
 }
 
 /**
- * The time when a session expires unless refreshed, Unix ms. A console session expires by the same rule as a browser's
- * sign-in, because its cookie is in a browser.
+ * The time when a session expires unless refreshed, Unix ms. A console session, whose cookie is in a browser, expires
+ * by the same rule as the browser's sign-in.
  */
 export function endsAt({
   clientId,

@@ -69,7 +69,7 @@ export function findSignIn(
   return { key, user, authTime, startedAt, lastSeenAt, authentication, missing };
 }
 
-/** Starts the sign-in of a user in a browser with a new id. The sign-in under the previous id ends. */
+/** Starts the sign-in of a user in a browser with a new id. The sign-in of the browser's previous id ends. */
 export function startSignIn(
   tx: Transaction,
   user: User,
@@ -121,15 +121,15 @@ export function missingStep(
   authentication: Authentication,
 ): MissingStep | undefined {
   const lacking = lackingFactor(reader, user, authentication);
-  // A user who has a second factor must not change the password with only the password.
+  // Asked first, because a password alone must not be enough to change the password of a user with a second factor.
   if (lacking === 'second-factor') return lacking;
   const isTemporary = authentication.factors.includes('password') && hasTemporaryPassword(user);
   return isTemporary ? 'new-password' : lacking;
 }
 
 /**
- * Returns the second factor that a sign-in lacks. A second factor is needed if the policy demands it, or the user has
- * an authenticator app. Otherwise, even a user who has a passkey can sign in with only the password.
+ * Returns the second factor that a sign-in lacks. It is needed if the policy demands it, or the user has an
+ * authenticator app. Otherwise the password is enough, even for a user with a passkey.
  */
 export function lackingFactor(
   reader: Pick<Reader, 'get' | 'keys'>,

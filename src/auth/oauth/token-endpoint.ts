@@ -66,7 +66,7 @@ function createTokenResponse(
 /**
  * Signs the tokens of a session, which must be on disk.
  * @param scope of the access token: the scope of the session, or a subset
- * @param nonce of the ID token, which is issued if the scope includes `openid`
+ * @param nonce for the ID token, which is issued if the scope includes `openid`
  */
 async function signUserTokens(
   services: Services,
@@ -183,7 +183,7 @@ interface PresentedToken {
 
 /**
  * Exchanges a refresh token for the next one; `undefined` if the token is not valid. Of two requests with the same
- * token, one succeeds. Reuse means that the token has leaked, and revokes the whole session (RFC 9700 §4.14).
+ * token, one succeeds. A reused token has leaked, so its whole session is revoked (RFC 9700 §4.14).
  */
 function redeemRefreshToken(
   services: Services,
@@ -286,8 +286,8 @@ const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 const subjectTokenTypes = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:id_token'];
 
 /**
- * Lifetime of an exchanged token, seconds. It can exceed the lifetime of the subject token: some platforms issue
- * subject tokens for five minutes, which is shorter than a job.
+ * Lifetime of an exchanged token, seconds. It can exceed the lifetime of the subject token, which on some platforms is
+ * only five minutes, shorter than a job.
  */
 const exchangedTokenLifetime = 900;
 
@@ -328,7 +328,7 @@ const tokenExchangeGrant: ClientForm<TokenResponse> = {
 };
 
 /**
- * Finds the API key with the `client_id` of an exchange. The subject token authenticates the client later.
+ * Finds the API key with the `client_id` of an exchange. The client is authenticated later, by the subject token.
  * @throws {OAuthError} `invalid_client`, the same for an unknown key and a key that trusts no issuer; `invalid_request`
  */
 function identify({ directory }: ClientServices, authorization: string | undefined, form: Form): AuthenticatedClient {

@@ -46,8 +46,8 @@ type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
 
 /**
  * The claims of a token that one of our keys signed; `undefined` for any other token. A token must have exactly the
- * form that `signJwt` writes. The whole header is compared before any cryptography, so a token cannot select another
- * algorithm or type, or include a key. Repeated claims, and other encodings of claims or signature, are rejected.
+ * form that `signJwt` writes, without repeated claims or other encodings. The whole header is compared before any
+ * cryptography, so a token can neither select an algorithm or type nor include a key.
  */
 async function verifyJwt(
   keys: SigningKeys,
@@ -138,8 +138,8 @@ export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 /**
  * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. Only an
- * unknown signing key is reported, because the JWKS shows the known keys anyway. A token has an unknown key if it was
- * issued before the data directory was replaced.
+ * unknown signing key is reported, because the JWKS is public. Tokens from before the replacement of a data directory
+ * have such a key.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
@@ -255,8 +255,8 @@ export async function readIdTokenHint(
 }
 
 /**
- * The invalidation list: unexpired access tokens that are rejected. The list is only on disk, and is read once per
- * token, when the signature is verified. Adding a token to the list removes it from the cache of verified tokens.
+ * The invalidation list: unexpired access tokens that are rejected. It is on disk, and is read once per token, when the
+ * signature is verified. Adding a token removes it from the cache of verified tokens.
  */
 
 /** A token in the list: its `jti`, and its `exp` in seconds. */

@@ -12,7 +12,7 @@ import { type AccessClaims, InvalidToken, isOnList, type TokenTotals, verifyAcce
 
 interface VerifiedToken {
   readonly claims: AccessClaims;
-  /** True if the token was used since it was added, or since `#makeRoom` last kept it. */
+  /** True if the token was used again since it was added, or since `#makeRoom` kept it. */
   used: boolean;
 }
 
@@ -20,7 +20,7 @@ interface VerifiedToken {
 const maxTokens = 10_000;
 
 /**
- * Cache of access tokens with verified signatures, keyed by the token text. Tokens that are not used again are removed
+ * Cache of access tokens with verified signatures, keyed by the token text. Tokens without a second use are removed
  * first. Forged tokens are never added.
  */
 export class VerifiedTokens {
@@ -31,7 +31,7 @@ export class VerifiedTokens {
    */
   readonly #textByToken = new Map<string, string>();
   readonly #most: number;
-  /** Identifies the keys that verified the signatures. */
+  /** The set of keys that verified the signatures, compared by identity. */
   #keys: unknown;
 
   constructor(most = maxTokens) {
@@ -42,7 +42,7 @@ export class VerifiedTokens {
     return this.#tokens.size;
   }
 
-  /** Removes all tokens if the keys have changed, because the key of some tokens might have been removed. */
+  /** Removes all tokens if the keys have changed, because the keys of some tokens might no longer be valid. */
   useKeys(keys: unknown): void {
     if (keys === this.#keys) return;
     this.#keys = keys;
@@ -115,7 +115,7 @@ export function createValidation(services: ValidationDeps): ValidateToken {
 
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(services, token);
-    // No other code runs between this check and adding the token, so no cached token is on the list.
+    // The token is cached in the same tick as this check, so no cached token is on the list.
     if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now())) throw new InvalidToken();
     verified.keep(token, claims);
     return claims;

@@ -16,7 +16,7 @@ const issuerAway = 'The keys of the issuer cannot be read; retry later';
 
 /**
  * Verifies the token of a workload, such as a CI job, against the trust of an API key. The issuer is compared first, so
- * that only tokens of the trusted issuer cause requests to the issuer.
+ * that only tokens of the trusted issuer cause requests to it.
  * @param now Unix ms
  * @returns the subject of the token
  * @throws {OAuthError} `invalid_request`, which names the claim that does not match (RFC 8693 §2.2.2);
@@ -81,8 +81,8 @@ function refusal(why?: string): OAuthError {
 }
 
 /**
- * The refusal for a claim that does not match. It names the sent value, which the sender knows, but not the value that
- * the trust requires.
+ * The refusal for a claim that does not match. It shows the sent value, but not the required one, which the sender
+ * might not know.
  */
 function mismatch(claim: string, value: unknown): OAuthError {
   const shown = JSON.stringify(value)?.slice(0, 300) ?? 'missing';
@@ -100,7 +100,7 @@ interface IssuerKeysDeps {
 const freshMs = 10 * 60_000;
 /** Time for which the last keys are used while an issuer is unreachable. */
 const keptMs = 24 * 3_600_000;
-/** Minimum interval between two attempts to read the keys of an issuer, regardless of the received tokens. */
+/** Minimum interval between two attempts to read the keys of an issuer, however many tokens arrive. */
 const betweenMs = 30_000;
 /** Maximum number of issuers whose keys are in memory. */
 const maxIssuers = 100;

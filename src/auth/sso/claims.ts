@@ -43,7 +43,7 @@ export async function readIdentity(
   const more = (needsEmail || needsClaim) && userInfo !== undefined ? await userInfo() : {};
   if (JSON.stringify([token, more]).length > longestClaims) throw new ProviderRefusal('claims_invalid');
   if (claims.sub === '' || claims.sub.length > longestId) throw new ProviderRefusal('id_token_invalid');
-  // The confirmation of an address must come from the same source as the address.
+  // The address and its confirmation must come from the same source.
   const ofEmail = Object.hasOwn(token, 'email') ? token : more;
   return {
     subject: claims.sub,
@@ -97,7 +97,7 @@ interface Memberships {
 
 /**
  * Applies the rules to a user's memberships. A membership that no rule grants any more ends, or gets its previous role
- * back. The last Admin of a team stays Admin, and a full team gets no more members. The audit log records both cases.
+ * back. The last Admin of a team stays Admin, and a full team gets no more members; the audit log notes both.
  * @param given roles that the rules granted before, by team
  */
 export function applyRules(

@@ -32,11 +32,11 @@ interface EntryRequest extends ProvenAccount {
   readonly link?: string | undefined;
 }
 
-/** Maximum size of a stored ID token. Without a stored token, the provider asks the user to confirm a sign-out. */
+/** Maximum size of a stored ID token. Without it, the provider asks the user to confirm a sign-out. */
 const longestIdToken = 4096;
 /**
- * Maximum recorded age of a sign-in at the provider, seconds. It also replaces an unknown age. A sign-in of this age is
- * not recent, but is still valid in this service.
+ * Maximum recorded age of a sign-in at the provider, seconds. It also stands for an unknown age. A sign-in of this age
+ * is valid here, but not recent.
  */
 const longestAgo = 24 * 3600;
 
@@ -59,8 +59,8 @@ export function enter(services: SsoServices, entry: EntryRequest): Promise<Brows
 }
 
 /**
- * Links an account at a provider to the user of a recent sign-in here. The time of the sign-in stays the same, because
- * the account does not prove the identity of the user.
+ * Links an account at a provider to the user of a recent sign-in here. This does not count as a new sign-in, because
+ * the linked account proves nothing about the user.
  * @throws {ProviderRefusal}
  * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
  */
@@ -88,7 +88,7 @@ function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
 }
 
 /**
- * Refuses the sign-in if the user has no team left. The change is committed anyway, so ended memberships stay ended.
+ * Refuses the sign-in if the user has no team left, but only after the change, which ends memberships, is committed.
  */
 async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promise<T> {
   const result = await change;
@@ -208,7 +208,7 @@ function linkNew(
   const holder = userOfEmail(tx, email);
   if (holder === undefined) {
     if (!createUsers) throw new ProviderRefusal('user_unknown');
-    // An address counts as entered by the provider's operator if the provider does not state that it is unverified.
+    // Without a statement about verification, the operator of the provider is assumed to have entered the address.
     if (emailVerified === false) throw new ProviderRefusal('email_unverified');
     return createLinked(services, tx, provider, { ...identity, email });
   }

@@ -31,7 +31,7 @@ type IssuerMetadata = Static<typeof Metadata>;
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String() })) });
 
 const freshMs = 10 * 60_000;
-/** Time for which a failure is cached, because anyone can cause requests to an issuer. */
+/** Time for which a failure is cached, because unauthenticated senders can cause requests to an issuer. */
 const failedMs = 5_000;
 /** Minimum interval between two requests for the keys of an issuer whose tokens have unknown key ids. */
 const betweenKeysMs = 10_000;

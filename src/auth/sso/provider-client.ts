@@ -14,7 +14,7 @@ interface ProviderClientDeps {
   readonly allowPrivate: boolean;
 }
 
-/** Values that bind a provider's response to its request. */
+/** Values of a request, by which its response is recognised. */
 interface Binding {
   readonly redirectUri: string;
   readonly state: string;

@@ -51,8 +51,8 @@ export function openDescriptors(): Descriptors | undefined {
 }
 
 function createSocketReader(libc: Libc) {
-  // Each array gets an ArrayBuffer of its own. Otherwise JavaScriptCore moves the bytes of a small array when its
-  // buffer is first used.
+  // Each array gets an ArrayBuffer of its own. The bytes of a small array would move in memory when its buffer is first
+  // used.
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
   const info = new Uint32Array(new ArrayBuffer(256));
@@ -84,7 +84,7 @@ function createSocketReader(libc: Libc) {
   return { readPort, readSender, readPeer };
 }
 
-/** Lists the open files, which needs a free descriptor. If none is free, every number below the limit is open. */
+/** Lists the open files. Listing needs a free descriptor. If none is free, every number below the limit is open. */
 function openFiles(limit: number): number[] {
   try {
     return withReserve(() => readdirSync('/proc/self/fd')).map(Number);

@@ -66,8 +66,8 @@ async function serve(
       port: own,
       ...(pair && { tls: { ...pair, ciphers: cipherSuites } }),
       development: false,
-      // Outside development mode, Bun shares the port with any other listener by default. With TLS the port must be
-      // shared, because `reload` ignores `tls`: renewed files need a new listener on the same port.
+      // Without TLS, `false` prevents that Bun shares the port with other listeners. With TLS, Bun's `reload` ignores
+      // renewed files, which therefore need a new listener on the same port.
       reusePort,
       // This engine enforces the size limit itself. Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -148,7 +148,7 @@ function withCookies({ headers, cookies = [] }: HttpResponse): Headers {
   return all;
 }
 
-/** Sends the whole response. Closes the connection when the client has stopped sending, so that it is not reset. */
+/** Sends the whole response. To avoid a reset, closes the connection only when the client has stopped sending. */
 function respondAndClose(response: HttpResponse, rest: BodyReader, deadlines: BodyDeadlines): Response {
   const { status, body } = response;
   const headers = withCookies(response);
@@ -173,7 +173,7 @@ async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> 
       arriving.received += value.length;
     }
   } catch {
-    // The client disconnected.
+    // The client has disconnected.
   }
   deadlines.end(arriving);
   stop();
@@ -186,9 +186,9 @@ type RawHandler = (raw: RawRequest, server: Server, path: string | undefined) =>
 const maxSegments = 12;
 
 /**
- * Returns Bun routes that call the handler with the path as sent. Bun resolves `\`, `.` and `..` in the URL that a
- * handler receives, but matches its routes before that. The matching route therefore reveals the sent path. A fixed
- * route matches only its own path, and a pattern captures the segments in its parameters.
+ * Returns Bun routes that call the handler with the path as sent. Bun resolves `\`, `.` and `..` in the URL for the
+ * handler, but matches routes against the sent path. The matching route therefore reveals the sent path: a fixed route
+ * is the path, and a pattern captures its segments as parameters.
  */
 function routesFor(fixed: readonly string[], handle: RawHandler) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
@@ -203,7 +203,7 @@ function routesFor(fixed: readonly string[], handle: RawHandler) {
 
 const asRaw = (raw: unknown) => raw as RawRequest;
 
-/** @returns `undefined` if the URL's path differs from the sent path */
+/** @returns `undefined` if the sent path is not plain, so that Bun has resolved it */
 function sentPath({ url, params }: RawRequest): string | undefined {
   const path = readPath(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
@@ -256,7 +256,7 @@ class BunRequest implements Request {
     this.#contentLength = this.header('content-length');
   }
 
-  /** Returns the refusal of a head that Bun accepts, but that a proxy could read differently. */
+  /** Returns the refusal of a head that Bun accepts, but a proxy could read differently. */
   fault(): Refusal | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
@@ -291,7 +291,7 @@ class BunRequest implements Request {
     return declared !== undefined && declared > brief ? this.#readChunks(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of unknown length, or a body for which an honest client can need longer than Bun's idle timeout. */
+  /** Reads a body in chunks: its length is unknown, or so long that Bun's idle timeout could end an honest client. */
   async #readChunks(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();
@@ -316,7 +316,7 @@ class BunRequest implements Request {
     }
   }
 
-  /** Returns the reader of the body. `BodyDeadlines` limits its time instead of Bun. */
+  /** Returns the reader of the body. `BodyDeadlines` replaces Bun's timeout. */
   #reader(): BodyReader | undefined {
     this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
     return this.#raw.body?.getReader() as BodyReader | undefined;

@@ -15,8 +15,8 @@ interface FramingHeaders {
 }
 
 /**
- * Returns the refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is
- * closed after the response, because the start of the next request is ambiguous.
+ * Returns the refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The engine then closes
+ * the connection, because the start of the next request is ambiguous.
  */
 export function framingFault({ host: name, contentLength, transferEncoding }: FramingHeaders): Refusal | undefined {
   if (name !== undefined && !host.test(name)) return new Refusal('invalid_head', 'Send one valid Host header');
@@ -36,7 +36,7 @@ export const resolvable = new Refusal('invalid_path', 'Send a path without . and
  */
 const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
-/** True if a path is unambiguous. Proxies decide by the sent path, so the path must not resolve to another path. */
+/** True if a path is unambiguous. Proxies check the sent path, so it must not resolve to another path. */
 export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }

@@ -12,7 +12,7 @@ export const briefBody = 64 * 1024;
 
 /**
  * Idle time and number of bytes after which the connection of a refused body is closed. Closing a connection while the
- * client is still sending would reset it. The response could then be lost (RFC 9112 §9.6).
+ * client still sends resets it, which can lose the response (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
@@ -32,7 +32,7 @@ export interface ArrivingBody {
   giveUp(): void;
 }
 
-/** Seconds allowed for any body, and number of received bytes that allow one more second. */
+/** Seconds allowed for any body. Each `bytesPerSecond` received bytes allow one more second. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
@@ -76,7 +76,7 @@ export class BodyDeadlines {
   }
 }
 
-/** Bytes that one body charges to a budget. Only received bytes are charged. Small bodies are not charged. */
+/** Received bytes of one body that are charged to a budget. Small bodies are not charged. */
 export class Charge {
   readonly #budget: ByteBudget | undefined;
   #bytes = 0;

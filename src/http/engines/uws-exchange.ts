@@ -55,7 +55,7 @@ const bytesPerIdleTime = 8 * 1024;
 const writeBuffer = 16 * 1024;
 
 interface Server {
-  /** True if connections are closed after their response. */
+  /** True while the listener is closing, so that each response closes its connection. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
   readonly findAddress: AddressFinder;
@@ -191,8 +191,8 @@ export class UwsExchange implements Request, ArrivingBody {
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
-      // Set only once, because uWebSockets.js restores the handler after each call. A handler that is set during the
-      // call would be lost.
+      // Set only once: a handler that is set during its own call would be lost, because uWebSockets.js restores the old
+      // one.
       this.#res.onWritable(() => {
         this.#released();
         return true;
@@ -245,8 +245,8 @@ export class UwsExchange implements Request, ArrivingBody {
 
   /**
    * Sends the response and closes the connection immediately, because uWebSockets.js would handle the following bytes
-   * as a request. uWebSockets.js parses all input before it writes, unless a chunk exceeds its write buffer. The
-   * response is therefore padded with spaces.
+   * as a request. It also parses all input before it writes, unless a chunk exceeds its write buffer. Padding with
+   * spaces therefore makes the response longer than the buffer.
    */
   #respondAndClose({ body = '', ...head }: HttpResponse): void {
     this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -272,7 +272,7 @@ export class UwsExchange implements Request, ArrivingBody {
     else this.#keepAlive(bytes);
   }
 
-  /** Closes the connection after uWebSockets.js has written the data of this event loop iteration. */
+  /** Closes the connection at the end of this event loop iteration, when uWebSockets.js has written its data. */
   #closeSoon(): void {
     setImmediate(() => this.#close());
   }
@@ -297,8 +297,8 @@ export class UwsExchange implements Request, ArrivingBody {
 }
 
 /**
- * Ends a response whose body is not sent. `endWithoutBody` gets no length, because it would wait for a body of that
- * length indefinitely. The client closes the connection, or the server closes it together with the listener.
+ * Ends a response whose body is not sent. `endWithoutBody` gets no length: it would wait forever for a body of that
+ * length. Either the client closes the connection, or closing the listener does.
  */
 function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));

@@ -80,7 +80,7 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // The exclusive option prevents sharing of the port. Renewing the TLS files requires a shared port.
+      // Without TLS, the port is exclusive. With TLS, it is shared, as the renewal of TLS files requires.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }
@@ -90,8 +90,8 @@ class Server {
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         const cut = setTimeout(resolve, graceMs);
-        // uWebSockets.js writes the last response at the end of this event loop iteration. If its socket were closed
-        // earlier, the response would be lost.
+        // uWebSockets.js writes the last response at the end of this event loop iteration. Closing its socket earlier
+        // would lose the response.
         this.#onIdle = () => {
           clearTimeout(cut);
           setImmediate(resolve);

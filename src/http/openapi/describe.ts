@@ -191,8 +191,8 @@ class Components {
 type Refer = (name: string, describe: () => Json) => Json;
 
 /**
- * Returns the JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern
- * of a map (see `Named`) becomes `additionalProperties`, and the options in `DocumentOptions` are applied.
+ * Returns the JSON Schema that the document shows for a validating schema. The empty pattern of a map (see `Named`)
+ * becomes `additionalProperties`, and `DocumentOptions` are applied.
  */
 function jsonSchema(schema: object, refer: Refer): Json {
   const { component, documented, example: _, ...plain } = schema as DocumentOptions & Json;
@@ -243,7 +243,7 @@ function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json
   return { additionalProperties: jsonSchema(values, refer) };
 }
 
-/** Returns a reference to a component. Components exclude `null`, so a nullable schema allows `null` in addition. */
+/** Returns a reference to a component. Components exclude `null`, so a nullable reference adds `null`. */
 function reference(target: Json, { type, description }: { type?: unknown; description?: string }): Json {
   const words = description === undefined ? {} : { description };
   const nullable = Array.isArray(type) && type.includes('null');

@@ -55,7 +55,7 @@ export function urlRule(allowPrivate: boolean): string {
  * @throws {Refusal} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
-  // The URL parser skips spaces and control characters, so people who read the URL would see a different address.
+  // The URL parser drops spaces and control characters, so a person could read another address in the URL.
   const url = !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const isFit =
     url !== undefined &&
@@ -116,7 +116,7 @@ export interface Reach {
 export class PrivateAddress extends Error {}
 
 /**
- * Returns the addresses of a URL's host. Connect only to these, because a second lookup could return other addresses.
+ * Returns the addresses of a URL's host. Connect only to these addresses: a second lookup could return others.
  * @throws {Error} with a human-readable message if the host has no address; `PrivateAddress` if one is private
  */
 export async function addressesFor(url: URL, { resolve, allowPrivate, allowedBy }: Reach): Promise<readonly Address[]> {

@@ -62,7 +62,7 @@ async function fetchResponse(
   let size = 0;
   const response = await exchange(url, {
     method,
-    // Compression is not allowed: a small body could become a huge one.
+    // No compression, because a small body could become a huge one.
     headers: { 'user-agent': `flagmeter/${version}`, ...headers, 'accept-encoding': 'identity' },
     body: body instanceof URLSearchParams ? `${body}` : (body ?? undefined),
     addresses: await addressesFor(url, rules),

@@ -14,8 +14,8 @@ import {
 } from '../types.ts';
 
 /**
- * Message of a front-end thread, which forwards requests to the metrics host on the main thread. Messages without bytes
- * have only strings and numbers, because Bun clones such objects several times faster.
+ * A message of a front-end thread, which forwards requests of the metrics host to the main thread. Messages without
+ * bytes have only strings and numbers, because Bun clones such objects several times faster.
  */
 
 type ToMain = ForwardedHead | ({ readonly id: number } & BodyProgress);
@@ -44,7 +44,7 @@ type BodyProgress =
 
 type ToThread = { readonly id: number } & (
   | ForwardedResponse
-  /** Requests the body. `free` comes from its budget. */
+  /** Requests the body. `free` is the field of its budget. */
   | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
   /** The budget of the body is used up. */
   | { readonly kind: 'refuse'; readonly failure: Failure }
@@ -60,7 +60,7 @@ interface ForwardedResponse {
   readonly code?: RefusalCode;
 }
 
-/** Copies a view, because cloning it would also clone the memory around it. */
+/** Copies a view, because cloning it to another thread also clones the whole memory that it views. */
 function ownMemory(bytes: Uint8Array): Uint8Array {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
@@ -132,7 +132,7 @@ export class Forwarder {
       ...(body !== undefined && { body }),
       ...(code !== undefined && { code }),
     };
-    // The HTTP engine must get a refusal of the body before the response, so that it closes the connection.
+    // The HTTP engine must get a refusal of the body before the response. It then closes the connection.
     if (exchange.refusal === undefined || exchange.reading === undefined) exchange.respond(response);
     else void exchange.reading.then(() => exchange.respond(response));
   }
@@ -147,7 +147,7 @@ export class Forwarder {
               if (exchange.refusal !== undefined) throw exchange.refusal;
               this.#send({ kind: 'charge', id, bytes });
             },
-            give: () => {}, // The main thread returns the charge when it receives the result.
+            give: () => {}, // The main thread releases the charge when it receives the body.
           };
     try {
       const body = await exchange.request.body(limit, budget);
@@ -255,7 +255,7 @@ interface Reading {
   charged: number;
 }
 
-/** A request that another thread has accepted. That thread reads the body once the handler asks for it. */
+/** A request that another thread has accepted. That thread reads the body when the handler here needs it. */
 class ForwardedRequest implements Request {
   readonly method: string;
   readonly path: string;

@@ -16,15 +16,15 @@ interface SizedBody {
 }
 
 /**
- * Bodies large enough to delay other requests. Large bodies share a memory budget from their first byte until they are
- * processed. Each event loop iteration processes only a few large bodies, round robin over the senders.
+ * Limits bodies that are large enough to delay other requests. They share a memory budget from their first byte until
+ * they are processed. Each event loop iteration processes only a few large bodies, round robin over the senders.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
   held = 0;
   readonly #max: number;
   readonly #nextTurn: (callback: () => void) => unknown;
-  /** Callbacks that resume the waiting bodies, by sender. The weight of a callback is the length of its body. */
+  /** Callbacks that resume waiting bodies, by sender. Their weight is the length of the body. */
   readonly #waiting = new RoundRobin<() => void>();
   /** Bytes processed in the current event loop iteration. */
   #begun = 0;

@@ -29,7 +29,7 @@ export class RateLimits {
   #rate = 0;
   #burst = 0;
 
-  /** @param rate tokens a second; 0 for no limit @param burst bucket capacity of each application */
+  /** @param rate tokens per second of each application; 0 for no limit @param burst capacity of its bucket */
   constructor(rate: number, burst: number) {
     this.set(rate, burst);
   }
@@ -86,8 +86,8 @@ export class RateLimits {
 
 /**
  * A token bucket. It holds at most `burst` tokens and gains `rate` tokens a second. A request that costs more than
- * `burst` passes if the bucket is full. It leaves a debt, and nothing else passes until the debt is paid off. The
- * caller passes the time (monotonic ms), so neither the bucket nor its tests need a timer.
+ * `burst` passes if the bucket is full. This leaves a debt, and nothing else passes until the bucket has regained it.
+ * The caller passes the time (monotonic ms), so neither the bucket nor its tests need a timer.
  */
 export class TokenBucket {
   readonly rate: number;
@@ -172,7 +172,7 @@ export class KeyedLimits {
 
   #findBucket(key: string, now: number): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, this.#burst, now);
-    // A Map keeps insertion order, so this moves the bucket to the end.
+    // A Map keeps insertion order, so deleting and adding the bucket moves it to the end.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > this.#max) this.#evict();
@@ -193,13 +193,13 @@ export class KeyedLimits {
 /** Limit of one network: 64 KiB a second, with a burst of 1 MiB. A larger body passes if the network has no debt. */
 const each = { rate: 16, burst: 256 };
 
-/** Limit of all networks together: 1 MiB a second, with a burst of 16 MiB. */
+/** Limit of all networks in total: 1 MiB a second, with a burst of 16 MiB. */
 const together = { rate: 256, burst: 4096 };
 
 /**
  * Limits the cost of large bodies without a known key. A few kB of gzip can take megabytes to decode, so without a
- * limit anyone could keep the service busy. Each network has its own limit, so that one attacker does not block other
- * senders whose key is not at the beginning of their reports.
+ * limit anyone could keep the service busy. Each network also has its own limit, so that one attacker does not block
+ * all others.
  */
 export class UnknownSenders {
   readonly #each = new KeyedLimits(each.rate, each.burst);

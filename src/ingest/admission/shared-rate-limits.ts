@@ -6,13 +6,13 @@ export interface SharedLimit extends EffectiveLimits {
   readonly memory: SharedArrayBuffer;
 }
 
-/** Two views of the same memory. They convert a number to the bits that threads exchange atomically. */
+/** Two views of the same memory, which convert numbers to bits for atomic operations. */
 const number = new Float64Array(1);
 const bits = new BigInt64Array(number.buffer);
 
 /**
  * A `TokenBucket` for several threads. Its state is one number: the time when the bucket was empty or, after a debt,
- * will be empty. A thread takes tokens with one atomic exchange, so no thread waits for another.
+ * will be empty. A thread takes tokens with one atomic operation, so no thread waits for another.
  */
 export class SharedBucket implements Bucket {
   readonly rate: number;
@@ -49,10 +49,7 @@ export class SharedBucket implements Bucket {
     return this.#waitFrom(number[0]!, now + this.#origin, Math.min(cost, Math.max(1, this.burst)));
   }
 
-  /**
-   * Takes `cost` tokens if the bucket has `needed` tokens.
-   * @returns 0, or the seconds until the bucket has `needed` tokens
-   */
+  /** Takes `cost` tokens if the bucket has `needed` tokens: for a debt, `needed` is lower. */
   #exchange(now: number, cost: number, needed: number): number {
     const at = now + this.#origin;
     for (;;) {
@@ -112,8 +109,8 @@ export class ThreadRateLimits extends RateLimits {
   }
 
   /**
-   * True if this thread has the application's bucket. Otherwise the main thread counts the message and opens the
-   * bucket.
+   * True if this thread has the application's bucket. Otherwise the main thread must count the message, and then opens
+   * the bucket for all threads.
    */
   covers(application: LimitedApplication): boolean {
     const { rate, burst } = this.findLimits(application);

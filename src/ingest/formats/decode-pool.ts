@@ -43,7 +43,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout,
-    // Disabled atomics let the thread return to its event loop between reports, and collect garbage there.
+    // Without atomics, the thread returns to its event loop between reports, and collects garbage there.
     atomics: 'disabled',
   });
   const queue = new FairQueue(bounds);
@@ -69,7 +69,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
       return unwrapResult(decoded) as DecodedBody<Format>;
     },
     async close() {
-      await Promise.allSettled(running); // Closing the pool would drop a task that waits for the thread to start.
+      await Promise.allSettled(running); // Otherwise closing the pool drops a task that waits for the thread.
       await pool.close();
     },
   };

@@ -10,8 +10,8 @@ const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 const healthService = 'grpc.health.v1.Health';
 
 /**
- * Service names: the empty name for the whole server, and each service that takes data. All services have the same
- * status.
+ * Service names with a status, which is the same for all: the services that take data, and the empty name for the whole
+ * server.
  */
 const services: readonly string[] = ['', ...formatCalls.map(({ service }) => service)];
 
@@ -87,7 +87,7 @@ export class Health {
   }
 
   #watch(call: Call, service: string): void {
-    // A watch of an unknown service stays open, because the protocol allows the service to appear later.
+    // A watch of an unknown service stays open, because by the protocol the service can appear later.
     const known = services.includes(service);
     call.send(known ? this.#encodeStatus() : numberField(1, statuses.unknownService));
     this.#watches.set(call, known);
@@ -95,7 +95,7 @@ export class Health {
     if (this.#watches.size > this.#maxWatches) this.#endOldest();
   }
 
-  /** Ends the oldest watch. If the newest watch were refused instead, abandoned watches could block new callers. */
+  /** Ends the oldest watch. Refusing the newest watch instead would let abandoned watches block new callers. */
   #endOldest(): void {
     for (const watch of this.#watches.keys()) {
       this.#watches.delete(watch);

@@ -75,7 +75,7 @@ const maxCalls = 32;
 
 /**
  * Number of calls that a client may reset in one burst, and number per second. A client that exceeds both gets GOAWAY
- * with ENHANCE_YOUR_CALM. Each reset frees a slot for a call. Without these limits, a client could begin any number of
+ * with ENHANCE_YOUR_CALM. Each reset frees a slot. Without these limits, a client could therefore begin any number of
  * calls ("rapid reset", CVE-2023-44487).
  */
 const resets = { streamResetBurst: 200, streamResetRate: 33 };
@@ -89,8 +89,8 @@ const sessionOptions = {
 
 /**
  * Starts the gRPC listener for the operations that take data, the health service and server reflection. It also serves
- * HTTP routes, so that one port is enough. The content type tells HTTP/2 requests from gRPC calls. The HTTP engine
- * serves HTTP/1.1.
+ * HTTP routes, so that one port is enough. The content type distinguishes gRPC calls from HTTP/2 requests. The HTTP
+ * engine serves HTTP/1.1.
  * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {

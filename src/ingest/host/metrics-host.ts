@@ -27,8 +27,8 @@ export function packetRoutes({
 }
 
 /**
- * Returns the same endpoints under another path. They have no operations, so the OpenAPI document does not list them
- * again.
+ * Returns the same endpoints under another path. They have no operations, so that the OpenAPI document lists each
+ * endpoint once.
  */
 function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   const endpoints = group.endpoints.map(({ operation, ...each }) => ({ ...each, path: `${prefix}${each.path}` }));

@@ -102,7 +102,7 @@ export function orNull(text: string | undefined): string | null {
 /** Maximum length of a text from a request in the ledger, in characters. */
 const longest = 200;
 
-/** Patterns of keys, secrets and tokens. A recognisable prefix of this service's keys is kept. */
+/** Patterns of keys, secrets and tokens. A short prefix of this service's keys is kept. */
 const secrets = /(fm_[a-z]+_[0-9a-z]{0,6})[\w-]*/gi;
 const tokens = /eyJ[\w-]{8,}[\w.-]*/g;
 

@@ -107,7 +107,7 @@ export class Ledger {
     this.#countAccepted(batch, application, sender, at);
   }
 
-  /** Counts an accepted message in the batch with its data, or in the next batch if the message adds no data. */
+  /** Counts an accepted message in the batch with its data, or in the next batch if the message has no data. */
   accepted(source: AttributedSource, batch: LedgerBatch = this.#findLane(source)): void {
     if (source.route !== 'identities') this.reports += 1;
     this.#countAccepted(batch, source.application, createSender(source), this.#deps.clock.now());
@@ -121,7 +121,7 @@ export class Ledger {
     batch.ledger.add(this.#findRow(source.application, dimensions, at), at, example);
   }
 
-  /** Returns the subject, without the code, of notes that result from comparing a message with earlier messages. */
+  /** Returns the ledger subject of notes about a message, without the code, which is known only after a comparison. */
   noteDimensions(source: AttributedSource): string {
     const { userAgent, instance, ...subject } = acceptedDimensions(createSender(source));
     const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };
@@ -155,7 +155,7 @@ export class Ledger {
     if (source.route === 'unleash' && refusal.code === 'unknown_key') this.#refusedToken(refusal, source, claim);
   }
 
-  /** Counts a refused Unleash token, so that its owner can find the refusal. Most SDKs discard refused messages. */
+  /** Counts a refused Unleash token, so that its owner finds the refusal, which most SDKs do not report. */
   #refusedToken({ code, status }: Refusal, source: LedgerSource, { appKey = '' }: Claim): void {
     const instance = findOpenPart(appKey);
     if (instance === undefined) return;
@@ -211,7 +211,7 @@ export class Ledger {
     return rows;
   }
 
-  /** Evicts all cached rows if there are too many. No count is lost: the store has the committed rows. */
+  /** Evicts all cached rows if there are too many. No count is lost, because the store has the rows. */
   #grow(rows: number): void {
     this.#rows += rows;
     if (this.#rows <= maxRows) return;
@@ -233,7 +233,7 @@ function createSender({ route, transport, userAgent, instance, environment }: At
   return { route, transport, userAgent, instance, environment: environment?.number ?? null };
 }
 
-/** Returns the example of a refusal. For status 400, this is the title, because the detail quotes the packet. */
+/** Returns the example of a refusal: for status 400 the refusal's title, because the detail quotes the packet. */
 function createExample(
   { code, status, message }: Refusal,
   { route }: LedgerSource,
@@ -252,7 +252,7 @@ function createExample(
   };
 }
 
-/** Maximum number of distinct refusals. */
+/** Maximum number of refusals that are distinguished. */
 export const maxKinds = 50;
 
 /** Length of the stored prefix of a key, as in lists of keys. */

@@ -2,7 +2,7 @@ import type { Sender } from './declarations.d.ts';
 
 /*
  * Counts events and sends them at intervals, on a page (page.ts) or a server (clients/openfeature). Counts of the same
- * variant are added up. The number of names limits the pending entries, even if the server is unreachable for long.
+ * variant are added up. Their number is limited by the number of names, even if the server is unreachable for long.
  */
 
 /** Pending counts of a feature's variant, or the value of a metric. */
@@ -14,8 +14,8 @@ export interface Entry {
   /** True if later values are added to `values`; false if later values replace `values`. */
   readonly isSum: boolean;
   /**
-   * Number of the message that has these values, if `post` repeats messages unchanged. The entries of such a message
-   * are sent together again, and later values are separate entries.
+   * Number of the message that has these values, if `post` repeats messages unchanged. A retry sends the same entries.
+   * Later values are separate entries.
    */
   message?: number | undefined;
 }
@@ -182,7 +182,7 @@ export function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** Returns a sum within the limits of the server. */
+/** Returns a sum, limited to the maximum that the server accepts. */
 function add(a: number, b: number, variant: string | undefined): number {
   const sum = variant === undefined ? a + b : Math.min(a + b, largestCount);
   return Number.isFinite(sum) ? sum : a;

@@ -21,7 +21,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     }
     const body = JSON.stringify({ ...from, f, m });
     const size = countBytes(body);
-    // Browsers limit the total size of requests that outlive a page (Fetch, section 4.6).
+    // The total size matters, because browsers limit it for requests that outlive a page (Fetch, section 4.6).
     inFlight += size;
     const keepalive = !isLast && inFlight <= 65_536;
     try {
@@ -48,7 +48,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
 
   safely(() => {
     addEventListener('pagehide', leaving(true));
-    // The event bubbles, so this runs after the page's own listeners on the document.
+    // The event bubbles, so this listener runs after the page's own listeners on the document.
     addEventListener('visibilitychange', leaving(false));
   })();
 

@@ -18,7 +18,7 @@ export const patienceMs = 5000;
 
 export interface PostgresAccountStoreDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** Session for reads, and for writes to the node's row in `fm_node`. It does not wait for the lock of a change. */
+  /** Session for reads, and for writes to the node's row in `fm_node`. It never waits for the lock of a change. */
   readonly reads: PostgresSession;
   readonly changes: PostgresSession;
   /** Session for failed sign-ins. */
@@ -95,14 +95,14 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
 
 const pauseMs = 50;
 
-/** Reads PostgreSQL once for many requests. Waiting requests share a transaction that begins after they arrived. */
+/** Reads PostgreSQL once for many requests. Requests share a transaction that begins after their arrival. */
 export class SharedRead {
   readonly #shared: AccountStoreServices;
   readonly #follower: AccountsFollower;
   readonly #repaired: () => Promise<void> | undefined;
   /** The next shared read, which has not begun. */
   #next: Promise<void> | undefined;
-  /** Resolves when a commit has confirmed the previous read. Its changes might not be applied yet. */
+  /** Resolves when a commit has confirmed the previous read. Its changes might not be applied to the copy yet. */
   #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -119,7 +119,7 @@ export class SharedRead {
     return this.#join();
   }
 
-  /** Waits as `wait` does, but also sends a query if PostgreSQL is known to be unavailable, to notice its return. */
+  /** Waits as `wait` does, but queries PostgreSQL even during an outage, to notice its end. */
   probe(): Promise<void> {
     return this.#isClosed ? Promise.resolve() : this.#join();
   }
@@ -157,7 +157,7 @@ export class SharedRead {
   async #follow(history: ConfirmedRead): Promise<void> {
     const { availability, clock } = this.#shared;
     try {
-      // Apply the changes even if this machine's clock is wrong, because counting needs the application keys in them.
+      // The changes are applied even if this machine's clock is wrong, because counting needs their application keys.
       await this.#follower.follow(history);
       clock.check();
       await this.#repaired();

@@ -15,7 +15,7 @@ import type { AccountChange } from './record-codec.ts';
 
 /** Maximum number of waiting changes. Each change holds a request open. */
 const maxWaiting = 10_000;
-/** Maximum number of changes in one transaction, which blocks the event loop and holds the lock. */
+/** Maximum number of changes in one transaction, which holds the lock and blocks the event loop. */
 const maxTogether = 500;
 const pauseMs = 50;
 /** Interval between checks for changes that have waited too long. */
@@ -23,14 +23,14 @@ const lookEveryMs = 250;
 
 /** The changes of one transaction. */
 interface ChangeBatch {
-  /** The changes that the copy lacks, then the node's own change, if any. */
+  /** The changes that the copy lacks, followed by this node's change, if any. */
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
   readonly pending: readonly PendingChange[];
   /** Callbacks that resolve the calls of `add`. They run when the transaction is confirmed. */
   readonly callbacks: readonly (() => void)[];
-  /** Earlier batches with an unknown result that were found in PostgreSQL. */
+  /** Earlier batches whose result was unknown, and which are in PostgreSQL after all. */
   readonly found: readonly UnsettledBatch[];
   /** True if the batch includes the repair after a loss. */
   readonly repairs: boolean;
@@ -42,8 +42,8 @@ type UnsettledBatch = Pick<ChangeBatch, 'pending' | 'callbacks'> & { readonly ow
 
 /**
  * Commits changes in one transaction at a time. A transaction locks the end of the history, reads the changes of other
- * nodes, runs the waiting changes on them, writes, and commits synchronously. Only then are the changes applied here,
- * and the calls resolved.
+ * nodes, runs the waiting changes, and writes their results. After its synchronous commit, the changes are applied to
+ * the copy, and their calls resolve.
  */
 export class ChangeQueue {
   readonly #shared: AccountStoreServices;
@@ -52,7 +52,7 @@ export class ChangeQueue {
   /** Changes without a confirmed result, in order, including the changes of the current transaction. */
   readonly #waiting = new Set<PendingChange>();
   #unsettled: UnsettledBatch[] = [];
-  /** Number of changes to run in separate transactions, because PostgreSQL rejects one of these changes. */
+  /** Number of changes to run in separate transactions, to find the one that PostgreSQL rejects. */
   #apart = 0;
   #working: Promise<void> | undefined;
   /** Resolves when the changes of the last transaction are applied here. */
@@ -76,8 +76,8 @@ export class ChangeQueue {
   }
 
   /**
-   * Resolves once the repair after a loss is done; `undefined` without an open repair. During the repair, PostgreSQL
-   * has served a read but still counts as unavailable, so `availability` is not checked.
+   * Resolves once the repair after a loss is done; `undefined` without an open repair. `availability` is not checked,
+   * because PostgreSQL counts as unavailable until the repair.
    */
   repaired(): Promise<void> | undefined {
     if (!this.#shared.copy.state.lossOpen) return undefined;
@@ -109,7 +109,7 @@ export class ChangeQueue {
 
   async #runBatches(): Promise<void> {
     while (this.#waiting.size > 0) if (!(await this.#runBatch())) await pause(pauseMs);
-    this.#unsettled = []; // A later read finds unconfirmed changes that succeeded, like all other changes.
+    this.#unsettled = []; // Changes that succeeded after all are found by a later read.
     await this.#finishing;
   }
 
@@ -122,7 +122,7 @@ export class ChangeQueue {
       if (copy.state.lossOpen) this.#repair ??= await repair();
       await changes.transaction(async (run) => {
         batch = await this.#prepare(run);
-        // The statement is sent together with COMMIT. If the statement fails, the transaction fails.
+        // Sent together with COMMIT, because it is not awaited. If it fails, the transaction fails.
         if (batch.statement !== undefined) void run(batch.statement);
       });
     } catch (error) {
@@ -139,9 +139,9 @@ export class ChangeQueue {
     if (own !== undefined) this.#watch.took(clock.monotonic() - began, { writes: own.writes.length });
     availability.succeeded();
     this.#remove([...found.flatMap((known) => known.pending), ...pending]);
-    this.#unsettled = []; // This commit confirms that the other unconfirmed changes failed.
+    this.#unsettled = []; // After this commit, the unconfirmed changes that were not found have failed.
     this.#apart = Math.max(0, this.#apart - pending.length);
-    await this.#finishing; // At most one confirmed transaction may be missing from this node's disk.
+    await this.#finishing; // This node's disk may lack at most one confirmed transaction.
     this.#finishing = this.#finish(batch!);
     if (repairs) await this.#finishing;
     return true;
@@ -234,7 +234,7 @@ export class ChangeQueue {
   }
 }
 
-/** True if the data caused the error, not the server: invalid data, a constraint, or a program limit. */
+/** True if the data of a change caused the error: invalid data, a constraint, or a program limit. */
 function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }

@@ -18,7 +18,7 @@ interface Head extends LogPosition {
 const head = `position::float8, id::text, ${postgresNow}::float8 AS at`;
 const change = 'version::float8 AS position, id::text';
 
-/** Locks the end of the history until the transaction ends. Reads all changes, starting with one version. */
+/** Locks the end of the history until the transaction ends. Reads all changes from a version on. */
 export async function lockHistory(run: Run, version: number): Promise<History> {
   const [{ rows: heads }, { rows: entries }] = await Promise.all([
     run<Head>({ name: 'fm_control_lock', text: `SELECT ${head} FROM fm_head WHERE log = 'control' FOR UPDATE` }),
@@ -38,8 +38,8 @@ interface ConfirmedRow extends Head {
 }
 
 /**
- * Reads the end of the history and the changes since the node's version. The transaction also writes, so its commit
- * confirms the changes that were read.
+ * Reads the end of the history and the changes since the node's version. The transaction writes, so that its
+ * synchronous commit confirms the read changes.
  */
 export async function confirmHistory(
   session: PostgresSession,

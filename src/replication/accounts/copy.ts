@@ -36,7 +36,7 @@ export class Copy extends CommittedRecords implements LogContent {
     return { position: this.#state.version, id: this.#state.change };
   }
 
-  /** The era: number of times that the content was replaced. Data read in an earlier era no longer fits the content. */
+  /** The era: number of times that the content was replaced. Changes that were read in an earlier era no longer fit. */
   get era(): number {
     return this.#era;
   }
@@ -83,7 +83,7 @@ export class Copy extends CommittedRecords implements LogContent {
 
   /**
    * Returns the repair that remains to be done after a replacement. Each repair increments a number. If the number in
-   * `records` exceeds the highest number applied here, another node has already made the repair.
+   * `records` is higher than any number applied here, another node has made the repair.
    */
   #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
     if (!isLoss) return { lossOpen: this.#state.lossOpen };
@@ -125,7 +125,7 @@ const formatPlace = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `$
 /** Key of the number that each repair after a loss increments. */
 export const repairKey = 'lossRepair';
 
-/** Returns the last write of each record. Listeners receive one write per record, as for a local change. */
+/** Returns the last write of each record. Listeners thus receive one write per record. */
 function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   const [only, ...more] = changes;
   if (only !== undefined && more.length === 0) return only.writes;

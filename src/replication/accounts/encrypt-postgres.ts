@@ -10,8 +10,8 @@ import { RecordCodec, type StoredRecord, secretTables } from './record-codec.ts'
  * Encrypts the secrets of a database that has no key file, in one transaction. Ids and versions stay the same, so nodes
  * continue from their copies of the accounts.
  * @returns number of records with encrypted secrets; `undefined` if the database already has this key file
- * @throws {PostgresSetupError} if the database has another key file. Also if a node is running, because it could not
- * read the encrypted secrets. Nothing was changed
+ * @throws {PostgresSetupError} if the database has another key file, or if a node, which could not read the encrypted
+ * secrets, is running; nothing was changed
  */
 export function encryptPostgres(connection: Connection, key: PostgresKey): Promise<number | undefined> {
   return connection.transaction(async (run) => {
@@ -48,7 +48,7 @@ export function encryptPostgres(connection: Connection, key: PostgresKey): Promi
   });
 }
 
-/** @throws {PostgresSetupError} if a node is running. A frozen node counts as running, because its sessions are open */
+/** @throws {PostgresSetupError} if a node is running. A frozen node, whose sessions are open, counts as running */
 async function checkStopped(run: Run): Promise<void> {
   const { rows } = await run<{ name: string }>({
     text: `SELECT 'node ' || name AS name FROM fm_node WHERE state = 'up' AND beat_at >= clock_timestamp() - $1 * interval '1 ms'

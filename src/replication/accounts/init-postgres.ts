@@ -62,8 +62,8 @@ async function makeOnce(connection: Connection, postgres: NewPostgres, first: St
 }
 
 /**
- * Checks if the tables exist, after the response to the commit was lost. Confirms the result by another synchronous
- * commit.
+ * After the response to the commit was lost, checks if the tables exist. Another synchronous commit confirms the
+ * result.
  */
 async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {
   const text = 'UPDATE fm_engine SET id = id WHERE id = $1';

@@ -124,7 +124,7 @@ async function load(data: string, { connection, key, log }: JoinRequest): Promis
     });
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();
-    // Create the spool now. From then on, a missing spool means that the spool was lost.
+    // The spool is created now, so that a missing spool later means a lost spool.
     if (!isPresent(join(data, 'spool'))) await openSpoolStore(aside).lmdb.close();
   });
   log.info('the accounts were loaded from PostgreSQL', { version: head.position, records: writes.length });

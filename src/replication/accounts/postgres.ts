@@ -20,7 +20,7 @@ import { ChangeQueue, inPostgres } from './change-queue.ts';
 import { Copy } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
-/** Maximum age of data, such as application keys, that is read from the copy without a query to PostgreSQL. */
+/** Interval between reads of PostgreSQL's changes, for data that requests read only from the copy, such as keys. */
 const followEveryMs = 1000;
 
 const messages = {
@@ -64,11 +64,11 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   /**
-   * Follows PostgreSQL from now on. Resolves after one attempt to read, even a failed one if PostgreSQL is away. The
-   * node therefore starts counting soon.
+   * Follows PostgreSQL from now on. Resolves after one attempt to read, even if PostgreSQL is away, so that the node
+   * soon starts to count.
    */
   async start(): Promise<void> {
-    // Failed reads are already logged, and the next read follows soon.
+    // A failure is already logged, and the next read follows soon.
     this.#polling = setInterval(() => void this.#read.probe().catch(() => {}), followEveryMs).unref();
     try {
       await this.#follower.follow(await this.#follower.read());
@@ -104,7 +104,7 @@ function postgresThrottles(connection: PostgresSession): Throttles {
       orPostgresAway(
         connection.transaction(async (run) => {
           const found = listed(await run(lockRows([...keys].sort())));
-          // A row without a time was created only to be locked.
+          // Rows without a time were created only to be locked.
           const made = found.filter(({ failures }) => failures.lastAt > 0);
           const kept = new Map(made.map(({ key, failures }) => [key, failures]));
           const result = decide({

@@ -25,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface SecretField {
   readonly plain: string;
   readonly sealed: string;
-  /** Text that binds the encrypted secret to its record, so that the secret is invalid in another record. */
+  /** Returns the text that binds an encrypted secret to its record: in another record, it cannot be decrypted. */
   readonly about: (record: Fields) => string;
   readonly people: string;
 }
@@ -121,7 +121,7 @@ export class RecordCodec {
   #seal(table: TableName, record: unknown): unknown {
     const fields = secretFields[table];
     if (fields === undefined) return record;
-    // Leave out `unaudited`, which only the audit log of a single machine uses.
+    // Without `unaudited`, which is only for the audit log of a single machine.
     const { unaudited, ...shown } = record as Fields;
     return fields.reduce((sealed, field) => this.#sealField(field, sealed), shown as Fields);
   }

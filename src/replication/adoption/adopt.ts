@@ -32,9 +32,8 @@ interface AdoptionDeps extends FillingDeps {
 
 /**
  * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. The
- * move can be interrupted at any moment, and resumes when called again. Until everything is uploaded, the directory
- * works on a single machine as before. After that it belongs to the database, which takes over the store in one
- * transaction.
+ * move can be interrupted at any moment, and resumes when called again. Until the upload is complete, the directory
+ * still works on a single machine. Then it belongs to the database, which takes over the store in one transaction.
  * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
@@ -59,7 +58,7 @@ export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
         addReplicaRows(usage, filling.applied.id, deps.settings);
         return new ReplicaSnapshot(usage).parts();
       },
-      // From now on, the database might contain the store, so the directory must not serve as a single machine.
+      // From now on, the database can contain the store, so a single machine must not use the directory.
       uploaded: () => belong(accounts.lmdb, filling, true),
       accounts: () => accountsIn(accounts),
     };
@@ -101,8 +100,8 @@ function begunIn(data: string): Adoption | undefined {
 }
 
 /**
- * Adds the rows that a replica has in addition to usage. The store then looks like a replica that has applied the first
- * entry of a log. A server on a single machine ignores these rows, so the directory can still be used as before.
+ * Adds rows to the usage, so that the store looks like a replica that has applied the first entry of a log. A server on
+ * a single machine ignores these rows, so the directory can still be used as before.
  */
 function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
   transact(store.lmdb, () => {
@@ -149,7 +148,7 @@ function checkState(copy: CopyState | undefined, begun: Adoption | undefined, fo
   );
 }
 
-/** Error if the database must not take over this store. The message says why. */
+/** Thrown if the database must not take over this store. The message says why. */
 export class AdoptionRefusal extends Error {
   override readonly name = 'AdoptionRefusal';
 }
@@ -161,7 +160,7 @@ export interface AdoptionResult {
   readonly usage?: UploadResult;
 }
 
-/** The content of the new database, without the parts of the snapshot and the accounts. */
+/** The content of the new database, except the snapshot's parts and the accounts. */
 interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams' | 'nodes'> {
   /** Id of the database until it is complete: see `idWhileFilled`. */
   readonly idMeanwhile: string;
@@ -226,7 +225,7 @@ async function fillPostgres(
 }
 
 /**
- * Reserves a database: creates missing tables, and the snapshot for the usage. The commit waits for the standby, so it
+ * Reserves a database: creates missing tables, and the snapshot for the usage. The commit waits for the standby, and so
  * confirms the state that was read.
  * @returns true if the database already has the whole store
  */
@@ -325,7 +324,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
   return records.length;
 }
 
-/** Stores the streams with empty digests of their last deltas. Nodes then compare only the numbers of these deltas. */
+/** Stores the streams with empty digests of their last deltas. Nodes then compare these deltas only by number. */
 async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)
@@ -349,10 +348,10 @@ interface FromReplicaDeps extends FillingDeps {
 }
 
 /**
- * Fills an empty database with the content of a node, after the old database was lost. The new database keeps the id of
- * the old one, so every node continues. A node that is behind loads the snapshot, and ships its later deltas. The fill
- * can be interrupted at any moment, and resumes when called again. Until the fill is finished, the database has another
- * id, which nodes refuse.
+ * Fills an empty database with the content of a node, after the old database was lost. The new database has the id of
+ * the old one, so all nodes continue: nodes that are behind load the snapshot, and all nodes ship their later deltas.
+ * The fill can be interrupted at any moment, and resumes when called again. Until the fill is finished, the database
+ * has another id, which nodes refuse.
  * @throws {AdoptionRefusal} the database has other content; nothing was changed
  */
 export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResult> {

@@ -30,7 +30,7 @@ const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
 /** Disk space reserved for counting. */
 const reserveBytes = 128 * 2 ** 20;
-/** Interval between attempts after a failure. An attempt to write the content can take long. */
+/** Interval between attempts after a failure. It is long, because an attempt can write much content. */
 const againMs = 60_000;
 
 interface SetAsideDeps {
@@ -57,8 +57,8 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts.
-   * Writes nothing if an earlier copy has the same lost part.
+   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts. If
+   * an earlier copy has the same lost part, writes nothing.
    * @param lost the part that is about to be replaced
    * @throws {Error} if the files cannot be written; the message says what to do
    */
@@ -122,7 +122,7 @@ export class SetAside {
   }
 }
 
-/** True if the replica has all counts up to its position. An interrupted load leaves only some counts. */
+/** True if the replica has all counts up to its position; false after an interrupted load. */
 function isWhole({ applied }: DirectoryState): boolean {
   return applied.position > 0;
 }
@@ -207,7 +207,7 @@ export interface DirectoryState {
   readonly engine: string;
   /** The last log entry in the counts. */
   readonly applied: LogPosition;
-  /** The last change in the accounts. Its field names must not change, because files of earlier versions have them. */
+  /** The last change in the accounts. Its field names must not change, because existing files contain them. */
   readonly place: { readonly version: number; readonly id: string };
   /** Everything that any node acknowledged before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;
@@ -245,7 +245,7 @@ function readDirectoryState(usage: ReplicaStore, accounts: AccountTables, spool:
   };
 }
 
-/** Lists the streams. Their directories come from the last horizon or, for later streams, from the spool. */
+/** Lists the streams. Their directories are from the last horizon entry or, for later streams, from the spool. */
 function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));
@@ -269,7 +269,7 @@ function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   });
 }
 
-/** Returns the latest time up to which any of the node's streams has shipped. The node was up at that time. */
+/** Returns the latest time up to which any stream of a node has shipped, when the node was still up. */
 function findLastShipped(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);

@@ -4,7 +4,7 @@ import { PostgresError, publicReason } from './postgres-error.ts';
 
 /** Maximum duration of an outage, such as a failover, during which requests wait. */
 const blipMs = 1000;
-/** Interval between log messages while PostgreSQL stays away, or often becomes unavailable. */
+/** Interval between log messages during a long outage, or during frequent outages. */
 const repeatMs = 60_000;
 
 interface AvailabilityMessages {

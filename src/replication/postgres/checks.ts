@@ -20,7 +20,7 @@ interface PostgresFacts {
 }
 
 /**
- * Reads the id of a database, and checks that this version may use its tables. Call it for each new session, since
+ * Reads the id of a database, and checks that this version may use its tables. Call it for each new session, because
  * another version might have migrated them.
  * @throws {PostgresSetupError} the tables are missing, have an unknown layout, or this role lacks rights on them
  */
@@ -46,12 +46,12 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 
 /**
  * Checks that no later version has given the tables a layout that this version cannot use. Accepts a database without
- * tables. The sessions of commands use this check, since some commands create or migrate the tables.
+ * tables. It is the check for sessions of commands, of which some create or migrate the tables.
  * @throws {PostgresSetupError} if a later version has done so
  */
 export async function refuseLater(run: Run): Promise<void> {
   const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
-  // The command itself reports missing tables and rights.
+  // Missing tables and rights are not reported here, but by the command.
   const { rows } = await run<Pick<PostgresFacts, 'layout' | 'oldestLayout'>>({ text }).catch(() => ({ rows: [] }));
   for (const facts of rows) checkNotLater(facts, postgresLayout);
 }
@@ -68,7 +68,7 @@ function checkNotLater({ layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 
 export const idWhileFilled = (id: string): string => `${id}${beingFilled}`;
 const beingFilled = ', which is being filled';
 
-/** Error if the database is being filled, and can be usable soon. */
+/** Thrown if the database is being filled. It might be usable soon. */
 export class FillInProgressError extends PostgresSetupError {}
 
 /**

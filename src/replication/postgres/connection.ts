@@ -23,7 +23,7 @@ const longestPauseMs = 2000;
 
 /**
  * One session with the primary, on any of the hosts. The session is opened on demand, and reopened after a loss.
- * Statements of two transactions never mix. Statements are never retried.
+ * Statements of two transactions never mix, and are never retried.
  */
 export class Connection {
   readonly #address: PostgresAddress;
@@ -61,7 +61,7 @@ export class Connection {
 
   /**
    * Runs a transaction at READ COMMITTED. BEGIN is sent with the first statements, and COMMIT with the statements that
-   * `work` does not await. If one of them fails, the transaction fails.
+   * `work` does not await. A failed statement makes the transaction fail.
    * @param work must await nothing but statements; if it throws, the transaction is rolled back
    * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT
    * was sent
@@ -70,7 +70,7 @@ export class Connection {
   transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#options.deadlineMs): Promise<T> {
     const before = this.#transactions;
     const settled = this.#within(deadlineMs, (session) => session.transaction(work));
-    // A waiting call ends at its deadline, even if the transactions that it waits for have not ended.
+    // A waiting call ends at its deadline, even before the transactions that it waits for.
     this.#transactions = before.then(() => settled.catch(() => {}));
     return settled;
   }
@@ -93,7 +93,7 @@ export class Connection {
       const timer = setTimeout(() => {
         isLate = true;
         session?.abandon(late());
-        // If a statement was sent, `abandon` has already rejected the call with a more exact error.
+        // For a sent statement, `abandon` has already rejected the call with a more exact error.
         setImmediate(() => reject(late()));
       }, deadlineMs);
       const made = async () => {
@@ -185,7 +185,7 @@ export class Connection {
 
   #lost(session: Session, why: Error): void {
     const { name, log } = this.#options;
-    // The next attempt tries the other hosts first, because this host might no longer be the primary.
+    // This host might no longer be the primary, so the next attempt tries the other hosts first.
     this.#hosts.push(this.#hosts.shift()!);
     if (this.#session === session) this.#session = undefined;
     const fields = { connection: name, host: showHost(session.host), sqlstate: getSqlstate(why) };

@@ -3,7 +3,7 @@ import { randomBytes as systemRandom } from 'node:crypto';
 /** A position in one of the two logs, starting at 1: a version of the accounts, or an entry of usage. */
 export interface LogPosition {
   readonly position: number;
-  /** Random id, as decimal text. Two histories of a database can share a position, but never an id. */
+  /** Random id, as decimal text. After a loss, two entries can have the same position, but never the same id. */
   readonly id: string;
 }
 
@@ -30,13 +30,13 @@ export type Whole<Entry extends LogEntry> = Entry & { readonly body: NonNullable
 
 export interface LogRead<Entry extends LogEntry> {
   readonly from: LogPosition;
-  /** The entries from `from` on, in order. The entry at `from` proves that the reader has followed this log. */
+  /** The entries from `from` on, in order. The entry at `from` itself proves that the reader has followed this log. */
   readonly entries: readonly Entry[];
   /** The end of the log. Missing if the read stopped before the end. */
   readonly head?: LogPosition;
 }
 
-/** Error if a log cannot be followed, so that the content must be replaced. */
+/** Thrown if a log cannot be followed. The content must then be replaced. */
 export class LogGap extends Error {
   override readonly name = 'LogGap';
   /** True if the last applied entry is missing: PostgreSQL reverted to an earlier state, or trimmed the entry. */
@@ -76,9 +76,9 @@ export interface LogContent {
 }
 
 /**
- * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The two logs are read
- * differently. Requests wait for the accounts, so one statement reads that log to its end, and its commit confirms the
- * read. Usage is read in steps of bounded size, after a heartbeat has confirmed where the log ends.
+ * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The log of accounts is
+ * read to its end by one statement, whose commit confirms the read, because requests wait for it. The log of usage is
+ * read in steps of bounded size, after a heartbeat has confirmed its end.
  */
 export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entry> = LogRead<Entry>> {
   readonly #content: LogContent;
@@ -100,7 +100,7 @@ export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entr
       return next;
     } catch (error) {
       if (!(error instanceof LogGap)) throw error;
-      // Another call can have applied entries since the read.
+      // Another call has applied entries since the read.
       if (!isSameEntry(this.#content.applied, read.from)) return this.follow(await this.read());
       await this.replace(error);
       return undefined;

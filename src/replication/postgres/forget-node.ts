@@ -13,11 +13,11 @@ export interface NodeLoss {
   readonly unshippedSince: Date | null;
   /** The streams to close. */
   readonly streams: readonly { readonly stream: string; readonly shippedUntil: Date }[];
-  /** True if the node is up. The node continues, because its current stream is not closed. */
+  /** True if the node is up. Its current stream is then not closed, so the node continues. */
   readonly continues: boolean;
 }
 
-/** A node whose last heartbeat is younger than this might still be counting, even if it is cut off. */
+/** A node whose last heartbeat is younger than this might still be counting, even if it cannot reach PostgreSQL. */
 const forgettableAfterMs = 10 * 60_000;
 
 interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {
@@ -37,9 +37,9 @@ export function findLoss(connection: Connection, named: string, force: boolean):
 }
 
 /**
- * Closes the streams of a node in one transaction. The log accepts no more deltas of these streams, and reports no
- * longer wait for them. If the node is up, its current stream stays open. Its process then ships the remaining deltas
- * of the closed streams under new streams.
+ * Closes the streams of a node in one transaction. The log then accepts no deltas of these streams, and reports do not
+ * wait for them. If the node is up, its current stream stays open, and its process ships the remaining deltas of the
+ * closed streams under new streams.
  * @throws {PostgresSetupError} see `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {

@@ -9,7 +9,7 @@
  */
 type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
 
-/** Error if PostgreSQL did not run a statement. The message contains no password. */
+/** Thrown if PostgreSQL did not run a statement, or its result is unknown. The message contains no password. */
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: PostgresErrorCode;
@@ -23,7 +23,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** Error if PostgreSQL responds, but its setup is unsuitable. The message says why, and what to do. */
+/** Thrown if PostgreSQL responds, but its setup is unsuitable. The message says why, and what to do. */
 export class PostgresSetupError extends Error {
   override readonly name = 'PostgresSetupError';
   /** The reason for unauthenticated readers: see `publicReason`. */
@@ -35,7 +35,7 @@ export class PostgresSetupError extends Error {
   }
 }
 
-/** Error if the database has no tables of flagmeter. */
+/** Thrown if the database has no tables of flagmeter. */
 export class PostgresEmpty extends PostgresSetupError {
   /** @param id id of the database that the data directory of the node has used before */
   constructor(id?: string) {
@@ -96,8 +96,8 @@ export function getSqlstate(error: unknown): string | undefined {
 }
 
 /**
- * True if the server closed the session with the statement: on request, at shutdown, or because a transaction was idle
- * for too long. The result of a commit is unknown in that case.
+ * True if the server closed the session during a statement: on request, at shutdown, or because a transaction was idle
+ * for too long. The result of a commit is then unknown.
  */
 export function endsSession(sqlstate: string): boolean {
   return /^(08...|57P0[1-5]|25P03|25P04)$/.test(sqlstate);

@@ -57,7 +57,7 @@ export function readPostgresKey(file: string): PostgresKey {
   try {
     text = readTextFile(file).trim();
   } catch (error) {
-    // Do not show the value, because it could be the key itself, by mistake.
+    // The value is not shown, because it can be the key itself, passed by mistake.
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new Error(`Cannot read --postgres-key-file (${code}): it must name a file that this user may read`);
   }
@@ -84,7 +84,7 @@ export function isSealed(stored: string): boolean {
 }
 
 /**
- * Reads a stored secret. This also proves that the key file is right, so call it before encrypting other secrets.
+ * Reads a stored secret. This also proves that the key file is right. Call it before encrypting other secrets.
  * @throws {PostgresSetupError} the database has another key file, needs a key file, or has no key file
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {

@@ -49,7 +49,7 @@ export interface NodeReport {
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
   /** Reason why a process of this directory responds to packets with 503. */
   readonly refuses: Exclude<Condition, 'ok' | 'behind'> | null;
-  /** True if the node ships nothing, because PostgreSQL reverted to an earlier state. */
+  /** True if the node ships nothing because PostgreSQL reverted to an earlier state. */
   readonly holds: boolean;
   readonly lastBeat: Date;
   /** Number of log entries not applied yet. */
@@ -102,7 +102,7 @@ interface RefusedReport {
 /** Time without a heartbeat after which a node counts as stopped. */
 export const silentAfterMs = 10_000;
 
-/** A node is lagging if it has not applied an entry of this age. A younger entry might be in transit. */
+/** A node is lagging if it has not applied an entry of this age. The node might still be receiving a younger entry. */
 const laggingAfterMs = 5000;
 
 /** Number of characters of the directory's id in the name of a session. PostgreSQL truncates longer names. */
@@ -120,8 +120,8 @@ export type Condition = 'ok' | 'closed' | 'copied' | 'full' | 'store' | 'behind'
 const sessionPrefix = 'flagmeter log ';
 
 /**
- * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. The names
- * contain the conditions, because the tables of earlier versions have no column for conditions.
+ * Name of the session that sends heartbeats. Their number shows whether processes share a directory. The name contains
+ * the condition, because the tables of earlier versions have no column for it.
  */
 export function logSession(
   { directory, name }: { readonly directory: string; readonly name: string },

@@ -116,7 +116,7 @@ function parseHost(text: string, index: number): PostgresHost {
   return { host, port };
 }
 
-/** Parses the parameters. Errors do not show an unknown name, because the name can be part of an unencoded password. */
+/** Parses the parameters. Errors do not show unknown names, which can be part of an unencoded password. */
 function parseParameters(query: string): Parameters {
   const found: Partial<Record<string, string>> = {};
   for (const pair of query.split('&').filter((each) => each !== '')) {
@@ -156,7 +156,7 @@ function decode(text: string, what: string): string {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // Refused below.
+    // The code below refuses the value.
   }
   return fail(`${what} in the PostgreSQL URL has invalid percent-encoding: write %25 for %`);
 }

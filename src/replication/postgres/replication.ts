@@ -30,7 +30,7 @@ export async function readReplication(run: Run): Promise<Replication> {
 
 /**
  * Returns why a promotion can lose acknowledged commits; `undefined` if it cannot. Each commit must wait for every
- * standby that can be promoted. Otherwise, the old primary could continue with the other standbys after a promotion.
+ * standby that can be promoted: otherwise the old primary could continue with the other standbys after a promotion.
  * Without standbys, no promotion is possible.
  */
 export function whyCommitsMayBeLost(replication: Replication): string | undefined {

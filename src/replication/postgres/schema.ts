@@ -8,8 +8,8 @@ export const postgresLayout = 2;
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * The columns that all views select. Names come from the current accounts. The views hide all other data that they
- * read, even from functions in a reader's query (security_barrier).
+ * The columns that all views select. Names are the current ones. Due to security_barrier, functions in a reader's query
+ * cannot see the other data that the views read.
  */
 const shown = `WITH environments AS (
     SELECT (environment->>'number')::bigint AS environment, team.value::jsonb->>'name' AS team,
@@ -25,8 +25,8 @@ const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment
 
 /**
  * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see
- * replication/daily-export.ts. The schema of the views might already exist, because the role of flagmeter might lack
- * the right to create it.
+ * replication/daily-export.ts. The schema of the views can already exist, if the role of flagmeter lacks the right to
+ * create it.
  */
 const dailySchema = `
 CREATE TABLE fm_daily (
@@ -231,7 +231,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** All steps, in order. Old versions can use added tables, indexes, and columns with defaults. */
+/** All steps, in order. Added tables, indexes, and columns with defaults do not exclude old versions. */
 const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
 /** A node whose last heartbeat is younger than this counts as running. */

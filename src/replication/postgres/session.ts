@@ -75,7 +75,7 @@ export class Session {
       if (!this.isOpen) return reject(closed());
       const sent: SentStatement = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
-      // Use a callback, which runs while the response is parsed. A promise would also see warnings of the next
+      // A callback runs while its response is parsed. A promise would resolve later, after warnings of the next
       // statement.
       const onResult = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
@@ -98,7 +98,7 @@ export class Session {
         failure ??= nothingKept(error);
         throw failure;
       });
-      pending.catch(() => {}); // COMMIT reports the failure of a statement that `work` does not await.
+      pending.catch(() => {}); // COMMIT reports the failure of a statement that was not awaited.
       return pending as unknown as Promise<QueryResult<Row>>;
     };
     void run({ text: 'BEGIN' });
@@ -163,7 +163,7 @@ const cancelRequest = 80_877_102;
 
 /**
  * Cancels a session's statement through a separate connection, as the protocol requires. Otherwise an abandoned session
- * that waits for its standby would continue to hold its locks. The server sends no response to a cancel request.
+ * that waits for its standby would still hold its locks. The server does not respond to a cancel request.
  */
 function cancel({ host, port }: PostgresHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);
@@ -252,7 +252,7 @@ export async function openSession(
     port: host.port,
     database: address.database,
     user: address.user,
-    // This is a function, because `pg` would otherwise look for a missing password in its own files and variables.
+    // A function, because `pg` looks for a missing password in its own files and variables.
     password: () => address.password ?? '',
     ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
     keepAlive: true,
@@ -359,7 +359,7 @@ function readPair(certificateFile: string, keyFile: string): { cert: string; key
   try {
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   } catch {
-    // Refused below.
+    // The code below refuses the file.
   }
   const what = 'does not contain the key of the sslcert file in PEM form without a passphrase';
   throw refusedFile('sslkey', `${what}: ${keyFile}`);

@@ -3,8 +3,8 @@ import { PostgresSetupError } from './postgres-error.ts';
 import type { Run } from './session.ts';
 
 /**
- * Maximum difference between the machine's clock and PostgreSQL's clock. Beyond this limit, a node allows no changes of
- * accounts, because times shown to people and in tokens would be wrong.
+ * Maximum difference between the machine's clock and PostgreSQL's clock. Beyond it, a node allows no changes of
+ * accounts, because times in tokens and on pages would be wrong.
  */
 export const maxSkewMs = 5000;
 
@@ -24,9 +24,9 @@ export const postgresNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigi
 
 /**
  * PostgreSQL's time as this process knows it. Nodes use this time for all shared data, such as expiry. Between two
- * responses, the known time follows the monotonic clock, so a jump of the machine's clock does not affect it. A jump of
- * PostgreSQL's clock affects it only if the machine's clock agrees with the new time. Unless a clock jumps, the known
- * time is never ahead of PostgreSQL's clock. A node can therefore use it to state the time until which it has shipped.
+ * responses, it follows the monotonic clock, so a jump of the machine's clock does not affect it. It follows a jump of
+ * PostgreSQL's clock only if the machine's clock agrees. Unless a clock jumps, it is never ahead of PostgreSQL's clock,
+ * so a node can state with it the time until which it has shipped.
  */
 export class SharedClock implements TimerClock {
   readonly #machine: TimerClock;
@@ -62,7 +62,7 @@ export class SharedClock implements TimerClock {
     const most = at - asked;
     const machine = this.#machine.now() - receivedAt;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
-    // Keep the known offset if this response allows it. If not, a new primary might have another clock.
+    // The known offset is kept if this response allows it. Otherwise a new primary might have another clock.
     const known = this.#ahead ?? least;
     const heard = Math.min(most, Math.max(least, known));
     const hasJumped = Math.abs(heard - known) > maxSkewMs && Math.abs(this.skewMs) > maxSkewMs;

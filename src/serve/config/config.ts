@@ -35,8 +35,8 @@ const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
 /**
- * Settings whose value is a secret or the path of a file with a secret. A user can mistake one for the other, so
- * messages never show the value.
+ * Settings whose value is a secret or the path of a file with a secret. Users confuse the two, so messages never show
+ * the value.
  */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
@@ -76,9 +76,9 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 }
 
 /**
- * Returns the number of front-end threads. These threads handle only packets. They forward other requests to the main
- * thread. Forwarding reduces the rate of those requests by a fifth to a third. The threads are useful only on a
- * listener of the metrics host. They also need cores that the main thread and the journal do not use.
+ * Returns the number of front-end threads, which serve only a separate listener of the metrics host. They handle
+ * packets, and forward other requests to the main thread, which lowers the rate of such requests by up to a third. Each
+ * thread needs a core that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
@@ -180,7 +180,7 @@ function must({ schema }: Setting): string {
     : `be a whole number, at least ${minimum}${unit}`;
 }
 
-/** Checks relations between two settings. An error names the first of the two settings. */
+/** Checks relations between two settings. */
 function checkRelations(checked: CheckedSettings): void {
   const relations = [
     ['queueLowPackets', 'below', 'queueHighPackets'],
@@ -313,8 +313,8 @@ function whereBroken(text: string): string {
 }
 
 /**
- * Settings whose files hold secrets. The PostgreSQL key file is not listed, because loading it fails anyway if everyone
- * can read it.
+ * Settings whose files hold secrets. The PostgreSQL key file is not listed, because loading it fails if everyone can
+ * read it.
  */
 const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
 

@@ -19,8 +19,8 @@ const option = 'identity-providers';
 const { clientSecret: _, ...fields } = NewIdentityProvider.properties;
 
 /**
- * An entry of the file. It has the fields of the API, but contains the path of a file instead of the client secret. Its
- * id cannot contain `_`, unlike ids of the API.
+ * An entry of the file. It has the fields of the API, except that a file path replaces the client secret. Unlike an id
+ * of the API, its id cannot contain `_`.
  */
 const Entry = Type.Object(
   { ...fields, id: Type.String(), clientSecretFile: Type.Optional(Type.String()) },
@@ -65,7 +65,7 @@ export function readProviderFile(
   return { file, providers: read };
 }
 
-/** Logs the teams that do not exist. Rules with such a team have no effect. */
+/** Logs rules whose team does not exist. Such rules have no effect. */
 export function warnOfUnknownTeams(
   { providers }: ConfiguredProviders,
   { teams }: Pick<Accounts, 'teams'>,

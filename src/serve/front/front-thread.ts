@@ -116,8 +116,7 @@ export class FrontThread {
   }
 
   /**
-   * Calls `Lane.barrier`. A packet whose body is still arriving counts as a later packet, so it sees the current
-   * updates.
+   * Calls `Lane.barrier`. The barrier excludes packets whose bodies are still arriving. They see the current updates.
    */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
@@ -144,7 +143,7 @@ export class FrontThread {
   async finish(): Promise<void> {
     clearInterval(this.#repeated);
     this.#stopWatching();
-    await this.stopListening(0); // If the startup failed after `begin`, the thread is still listening.
+    await this.stopListening(0); // The thread still listens if startup failed after `begin`.
     await this.#core?.intake.close();
     this.publishFigures();
   }
@@ -193,7 +192,7 @@ class FrontCore {
   readonly #rates: ThreadRateLimits;
   readonly #instances: ThreadInstances;
   readonly #clock: Clock;
-  /** The environments whose series were requested. */
+  /** The environments whose series this thread has requested from the main thread. */
   readonly #wanted = new Set<number>();
   #isReady = false;
   #refusal: Refusal | undefined;
@@ -291,8 +290,7 @@ class FrontCore {
 }
 
 /**
- * True if the journal has too many unfolded frames. Each thread checks this itself, because the main thread can be
- * busy.
+ * True if the journal has too many unfolded frames. Each thread checks this, because the main thread can be too busy.
  */
 function isLate({ unfoldedBytes }: ProducerCommitter): boolean {
   return unfoldedBytes > maxUnfoldedBytes;
@@ -303,7 +301,7 @@ function openHealth(isReady: () => boolean, publish: FrontCoreDeps['publish']) {
     get ready() {
       return isReady();
     },
-    /** Reports the failure. The main thread decides whether the service recovers. */
+    /** The main thread decides whether the service recovers from the failure. */
     failed: (error: unknown) => publish({ about: 'failure', failure: describeFailure(error) }),
   };
 }

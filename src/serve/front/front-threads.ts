@@ -1,10 +1,9 @@
 /*
- * src/serve/front: the front-end threads, with which the service counts packets on more than one core. Each thread
- * listens on the port that the main thread has bound for the metrics host. The kernel distributes the connections. A
- * front-end thread (front-thread.ts) handles packets itself, with the same pipeline as the main thread. It forwards the
- * other requests of the metrics host to the main thread. The main thread remains the only owner of accounts, series
- * numbers and repeated messages. It publishes its changes (messages.ts) before it responds to these requests. This file
- * is the main thread's side.
+ * src/serve/front: front-end threads, with which the service counts packets on more than one core. All threads listen
+ * on the port of the metrics host, and the kernel distributes the connections. A front-end thread (front-thread.ts)
+ * handles packets with the pipeline of the main thread, and forwards other requests to the main thread. The main thread
+ * alone owns accounts, series numbers and repeated messages. Before it responds to a request, it publishes its changes
+ * (messages.ts). This file is the main thread's side.
  */
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory } from '../../accounts/directory.ts';
@@ -80,7 +79,7 @@ const lookEveryMs = 50;
 export class FrontThreads {
   readonly #threads: readonly Thread[];
   readonly #queues: SharedArrayBuffer;
-  /** Time of the service minus time of the machine, ms. The times differ on nodes, which use the time of PostgreSQL. */
+  /** Time of the service minus time of the machine, ms. On a node, the service uses the time of PostgreSQL. */
   readonly #ahead = new Float64Array(new SharedArrayBuffer(8));
   #served: ServingState | undefined;
   /** The admission state that was last published: see `publishAdmission`. */
@@ -112,7 +111,7 @@ export class FrontThreads {
     return this.#threads.length;
   }
 
-  /** The queues of these threads, which count towards the limits of the main thread's queues. */
+  /** The queues of these threads. Their lengths count towards the limits of the main thread's queues. */
   get queues(): SharedQueues | undefined {
     return this.count === 0 ? undefined : new SharedQueues(this.#queues, 0, performance.timeOrigin);
   }
@@ -137,12 +136,12 @@ export class FrontThreads {
     await Promise.all(this.#threads.map(({ calls }, at) => calls.call('begin', createInitialState(owner, at))));
   }
 
-  /** Applies the updates that the threads have published. Call this before a request that shows these updates. */
+  /** Applies the updates that the threads have published. Call this before responding to a request that shows them. */
   catchUp(): void {
     for (const { toMain } of this.#threads) toMain.catchUp();
   }
 
-  /** Resolves when the counters of the threads are included in the counters of the service. */
+  /** Resolves when the service's counters include the current counters of the threads. */
   async settle(): Promise<void> {
     await this.#each('publishFigures');
     this.catchUp();
@@ -192,7 +191,7 @@ export class FrontThreads {
 
   /**
    * Stops accepting connections, and finishes accepted requests. The main thread must run until this resolves, because
-   * it serves forwarded requests. Threads might have ended already.
+   * it serves forwarded requests. Skips threads that have already ended.
    */
   async stopListening(graceMs: number): Promise<void> {
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));
@@ -211,7 +210,7 @@ export class FrontThreads {
   }
 
   async #each(action: 'publishFigures' | 'settled'): Promise<void> {
-    if (this.#isClosing) return; // The data of this thread is on disk and published.
+    if (this.#isClosing) return; // A thread ends only after its data is on disk and published.
     await Promise.all(this.#threads.map(({ calls }) => calls.call(action)));
   }
 

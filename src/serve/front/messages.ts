@@ -19,10 +19,7 @@ export type MainUpdate =
   | { readonly about: 'accounts'; readonly writes: readonly Write[] }
   /** Series that are on disk now. */
   | { readonly about: 'series'; readonly series: readonly NewSeries[] }
-  /**
-   * All series of an environment on disk, for a thread that wants to count its packets. JSON is faster to clone than
-   * objects.
-   */
+  /** All series of an environment, for a thread that requested them. JSON is faster to clone than objects. */
   | { readonly about: 'dictionary'; readonly environment: number; readonly json: string }
   | { readonly about: 'limit'; readonly limit: SharedLimit }
   | { readonly about: 'instances'; readonly change: InstanceChange }
@@ -46,7 +43,7 @@ export type FrontUpdate =
   | { readonly about: 'figures'; readonly requests: TakenTotals; readonly commits: TakenCommits }
   | { readonly about: 'ledger'; readonly figures: LedgerFigures }
   | { readonly about: 'keys'; readonly lastUses: ThreadKeyEvents }
-  /** The thread wants to count packets of an environment, and needs its series. */
+  /** The thread requests the series of an environment, to count its packets. */
   | { readonly about: 'environment'; readonly wanted: number }
   | { readonly about: 'failure'; readonly failure: Failure };
 

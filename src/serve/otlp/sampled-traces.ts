@@ -22,7 +22,7 @@ import type { ChildSpanOptions, Span as ServiceSpan } from '../../runtime/spans.
 interface TraceSettings {
   readonly processor: SpanProcessor;
   readonly resource: Resource;
-  /** Sampling ratio: of this many requests without a `traceparent`, one request is traced on average. */
+  /** Number of requests without a `traceparent` of which, on average, one is traced. */
   readonly oneIn: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Returns a random number from 0 to 1. */
@@ -48,7 +48,7 @@ export class SampledTraces {
   constructor(settings: TraceSettings) {
     const { processor, resource } = settings;
     this.#settings = settings;
-    // This class samples before it creates a span.
+    // Every span is recorded, because this class samples before it creates a span.
     const sampler = new AlwaysOnSampler();
     this.#provider = new BasicTracerProvider({ resource, sampler, spanProcessors: [processor] });
     this.#tracer = this.#provider.getTracer('flagmeter');
@@ -122,7 +122,7 @@ class TracedSpan implements ServiceSpan {
   readonly #span: Span;
   readonly #now: () => number;
 
-  /** @param now clock in Unix ms, shared by all spans of the trace, so that no child ends after its parent */
+  /** @param now clock in Unix ms, shared by all spans of the trace, so that a child never ends after its parent */
   constructor(tracer: Tracer, span: Span, now: () => number) {
     this.#tracer = tracer;
     this.#span = span;

@@ -58,9 +58,7 @@ export class UsagePush {
     for (const application of directory.applications.values()) await this.#push(application);
   }
 
-  /**
-   * Sends the usage of all applications. Logs only the first of several consecutive failures. Also logs the recovery.
-   */
+  /** Sends the usage of all applications. Logs the first of several consecutive failures, and the recovery. */
   async #round(signal: AbortSignal): Promise<void> {
     const { log } = this.#core;
     try {
@@ -98,8 +96,7 @@ export class UsagePush {
 
 /**
  * True if this machine sends usage. All nodes have the same counts, so only the connected node with the lowest
- * directory id sends. For a short time, two nodes or no node can consider themselves the sender. Nothing is lost,
- * because sums are cumulative.
+ * directory id sends. Two nodes, or none, can briefly be the sender. This loses nothing, because sums are cumulative.
  */
 export function isSender(status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined): boolean {
   if (status === undefined) return true;
@@ -147,7 +144,7 @@ function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): R
     counted('checks', 'Checks of a variant.'),
     counted('used', 'Uses of a variant.'),
     counted('viewed', 'Views of a variant.'),
-    // A non-monotonic sum, because a counter can receive negative values.
+    // The sum is not monotonic, because a custom counter can receive negative values.
     sum(
       'flagmeter.metric.sum',
       'Sum of the values of a counter.',

@@ -40,8 +40,8 @@ interface HotBlock<T> {
 type OnFirst = (ref: number, bucket: number) => void;
 
 /**
- * A write-back cache of the cells in use. A commit thus only writes cells and does not read them. Each cell equals the
- * stored cell, except for changes since the last `put`.
+ * A write-back cache of the cells in use. A commit writes the changed cells, and reads none of them. A cached cell
+ * equals the stored cell plus the changes since the last `put`.
  */
 export class HotCells<T> {
   readonly #table: Table;
@@ -94,7 +94,7 @@ export class HotCells<T> {
     }
   }
 
-  /** Drops everything, including unwritten changes. After a failed commit, only the data in the store is right. */
+  /** Drops everything, including unwritten changes. After a failed transaction, the cache can be wrong. */
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
@@ -153,7 +153,7 @@ export class HotCounts {
   readonly #cells: HotCells<Counts>;
   readonly #carried = new Map<number, RollUpState>();
   readonly #changed = new Set<number>();
-  /** Environments with late additions since the last `put`. */
+  /** Environments in which rolled-up cells got additions since the last `put`. */
   readonly #late = new Set<number>();
   /** Environments in which a past day got a user since the last `put`. */
   readonly #lateUsers = new Set<number>();
@@ -170,7 +170,7 @@ export class HotCounts {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
-    // Most minutes are not rolled up yet. Their counts are not in wider cells, so no wider cell needs a change.
+    // Most minutes are not rolled up yet. Wider cells lack their counts, so no wider cell needs a change.
     const isMinute = decodeWidth(bucket) === bucketWidth.minute;
     if (isMinute && computePlace(decodeMinute(bucket), computeBlock(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
@@ -243,8 +243,8 @@ export class HotCounts {
   }
 
   /**
-   * Adds late counts to the wider cells if the cell of the counts is already rolled up. For counts of an hour or a day,
-   * records that narrower cells do not exist.
+   * Adds late counts to the wider cells if the cell of the counts is already rolled up. For counts that arrive as a
+   * whole hour or day, records that narrower cells are missing.
    */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;

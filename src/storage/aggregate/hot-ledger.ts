@@ -37,8 +37,8 @@ export class HotLedger {
   readonly #bounds = new Map<string, LedgerBound>();
 
   /**
-   * @param isBounded true to limit the rows of an hour in this cache. The limit is needed if lines come from several
-   * threads, because each thread can open the maximum number of rows
+   * @param isBounded true to limit the rows of an hour in this cache. It is needed if several threads add lines,
+   * because each thread allows the maximum number
    */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
@@ -81,7 +81,7 @@ export class HotLedger {
     return row;
   }
 
-  /** The line to count in place of a line whose new row would exceed the bound; `undefined` if the row fits. */
+  /** The surplus line to count instead of a line whose new row would exceed the bound; `undefined` if the row fits. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const dimensions = decodeDimensions(line.subject);
     const bound = this.#getBound(line);
@@ -91,7 +91,7 @@ export class HotLedger {
     return undefined;
   }
 
-  /** The bound on the rows of an hour. Stored rows, and rows added since the first call, are already counted. */
+  /** The bound on the rows of an hour. It already includes all stored and added rows. */
   #getBound({ application, hour }: LedgerLine): LedgerBound {
     const name = `${application} ${hour}`;
     const known = this.#bounds.get(name);
@@ -114,7 +114,7 @@ export const sendersPerHour = 50;
 const rowsPerHour = 1000;
 
 /**
- * The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content.
+ * The bound on the ledger rows of one application in one hour, because unauthenticated senders could add any number.
  */
 export class LedgerBound {
   #rows = 0;

@@ -21,7 +21,7 @@ interface HotChunk {
   readonly sketch: HotSketch;
   readonly index: number;
   readonly chunk: Chunk;
-  /** The users in `chunk` that are already stored; `undefined` if all of these users are stored: see `HotSketches`. */
+  /** The users in `chunk` that are already stored; `undefined` if all of them are stored. */
   stored: Chunk | undefined;
   touched: boolean;
 }
@@ -34,8 +34,8 @@ const chunkBytes = 300;
 
 /**
  * A cache of the sketches in use, so that adding a known user does not access the store. Two generations bound the
- * memory: a touched sketch moves to the recent generation. When the recent generation reaches half of the limit, it
- * becomes the old generation, and the previous old generation is dropped.
+ * memory: a touched sketch moves to the recent generation. At half of the limit, the recent generation becomes the old
+ * one, and the previous old generation is dropped.
  */
 export class HotSketches {
   readonly #table: Table;
@@ -101,8 +101,7 @@ export class HotSketches {
   }
 
   /**
-   * Records that a chunk was deleted from the table after its users were moved to a delta. Users of the chunk that are
-   * still in memory are not written again.
+   * Records that a chunk was moved from the table to a delta. Its users that are still in memory are not written again.
    */
   take(ref: number, day: number, index: number): void {
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);

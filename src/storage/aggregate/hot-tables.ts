@@ -147,8 +147,8 @@ class HotSeenTimes {
   }
 
   /**
-   * The first call sets the time when the series was first seen. Late reports and senders with wrong clocks do not move
-   * that time back.
+   * Records that a series was seen. The first call sets the first-seen time. Late reports and wrong clocks do not move
+   * it back.
    */
   record(ref: number, minute: number): void {
     const block = this.#getBlock(ref);
@@ -163,7 +163,7 @@ class HotSeenTimes {
     this.#touch(block);
   }
 
-  /** Moves the first-seen time of a known series back to an earlier minute, which an imported history reports. */
+  /** Moves the first-seen time of a known series back to an earlier minute from an imported history. */
   recordEarlier(ref: number, minute: number): void {
     const block = this.#getBlock(ref);
     const at = (ref % cellsPerBlock) * seenWidth;

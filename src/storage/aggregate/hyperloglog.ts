@@ -6,8 +6,8 @@ import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } fro
  * register holds the greatest rank of its users.
  *
  * A chunk with few users keeps their coupons instead (Heule, Nunkesser, Hall, "HyperLogLog in practice", 2013, section
- * 5.3): the first 26 bits of the hash, then 6 bits with the rank of the other 38. Registers can be computed from
- * coupons, so a chunk's content does not depend on the time when the chunk changed its form.
+ * 5.3): the first 26 bits of the hash, then 6 bits with the rank of the other 38. Registers derive from coupons, so a
+ * chunk's content does not depend on when it switched to registers.
  */
 const registers = chunksPerSketch * registersPerChunk;
 

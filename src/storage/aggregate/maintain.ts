@@ -1,7 +1,7 @@
 /*
- * src/storage/aggregate: the work of the commit workers on the usage store. Writing batches is in src/storage/commit.
- * Cells are merged (merge.ts) and cached (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts),
- * and upkeep rolls up and deletes (this file).
+ * src/storage/aggregate: the work of the commit workers on the usage store, except writing batches
+ * (src/storage/commit). merge.ts merges cells, hot-tables.ts caches them, and hyperloglog.ts and unique-users.ts count
+ * unique users. This file rolls up and deletes.
  */
 
 import {
@@ -34,7 +34,7 @@ import { mergeMeasurement } from './merge.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Maximum number of records to touch. The limit bounds the time that a batch waits for the step. */
+  /** Maximum number of records to touch, because batches wait for the step. */
   readonly limit: number;
 }
 
@@ -80,8 +80,8 @@ export type Chore = (room: number) => number;
 
 /**
  * The chores that remove all data of a deleted application or environment. Call this once no thread writes such data,
- * because data in the memory of workers is not removed. The ledger belongs to the application, so deleting an
- * environment keeps the ledger. The records of recent messages stay, because they contain no personal data and expire.
+ * because workers keep it in memory. Deleting an environment keeps the ledger, which belongs to the application.
+ * Records of recent messages expire by themselves.
  */
 export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;
@@ -103,7 +103,7 @@ export function erasures(store: UsageTables, { application, environments, whole 
 
 /**
  * Moves measurements older than a horizon into buckets of the next width, the oldest first. Deletes measurements older
- * than the last horizon. Sums over whole buckets stay the same, to the last bit. Call this in a transaction.
+ * than the last horizon. Sums over whole buckets stay exactly the same. Call this in a transaction.
  * @param limit maximum number of blocks to move; bounds how long a batch waits
  * @returns the number of blocks moved, less than `limit` if no more blocks are left
  */
@@ -144,8 +144,8 @@ const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
 const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
 /**
- * Number of blocks that are rolled up in the time of one deletion. Rolling up is faster, because the sums of the blocks
- * are in memory.
+ * Number of blocks that are rolled up in the time of one deletion. Rolling up is faster, because the sums are in
+ * memory.
  */
 const perRecord = 8;
 

@@ -52,7 +52,7 @@ function clamp(sum: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
 }
 
-/** Adds a new person, in a transaction. @param seconds Unix seconds @returns `undefined` if the environment is full */
+/** Adds a person with no exposures yet. @param seconds Unix seconds @returns `undefined` if the environment is full */
 export function openExposures(store: UsageTables, key: Buffer, seconds: number, people: number): Exposures | undefined {
   return readExposures(store, key) ?? listPerson(store, key, seconds, people);
 }

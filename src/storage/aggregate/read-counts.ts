@@ -28,7 +28,7 @@ interface CountsQuery {
   readonly only?: readonly number[];
 }
 
-/** Counts of neighbouring series in one bucket. The object is reused: copy its data before the next block is read. */
+/** Counts of neighbouring series in one bucket. Reused: copy its data before the next read. */
 export class CountsBlock {
   /** Start of the bucket. A bucket can be returned in several blocks. */
   minute = 0;
@@ -88,7 +88,7 @@ export function* readCounts(
   yield* readNewCounts(store, environment, wanted, carried, at, take);
 }
 
-/** Reads rolled-up counts. The result does not change while `carried` is unchanged. */
+/** Reads rolled-up counts. The result changes only if the roll-up state `carried` changes. */
 export function* readCarriedCounts(
   store: UsageTables,
   environment: number,
@@ -107,7 +107,7 @@ export function* readCarriedCounts(
   }
 }
 
-/** Reads counts that are not rolled up, which are the counts of the last minutes. */
+/** Reads counts that are not rolled up yet: the counts of the last minutes. */
 export function readNewCounts(
   store: UsageTables,
   environment: number,
@@ -133,8 +133,8 @@ type SegmentReader = (
 
 /**
  * Selects the cells to read, in order of time. A wide cell without narrower cells belongs to the range that contains
- * the start of the cell. The last hour and the last day are read whole if no counts after the end of the range are
- * rolled up. This is the case, for example, if the range ends now.
+ * the start of the cell. The last hour and the last day are read as whole cells if these cells contain no counts after
+ * the range, as when the range ends now.
  */
 export function selectSegments(
   { from, to, grain }: CountsQuery,

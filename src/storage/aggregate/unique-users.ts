@@ -13,15 +13,12 @@ export interface UniqueUsers {
   readonly groups: number[];
 }
 
-/**
- * Approximate number of sketches in memory, of at most 32 kB each. The groups need the same number of unions in
- * addition.
- */
+/** Approximate number of sketches in memory, of at most 32 kB each. Groups can need as many unions. */
 const seriesAtATime = 128;
 
 /**
- * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a
- * group: its variants and the feature itself. Only some groups are counted at a time, which bounds the memory. Groups
+ * Counts the unique users of an environment, of its series and of groups of series over some days. For example, a
+ * feature is the group of its variants and itself. To bound the memory, only some groups are counted at a time. Those
  * with adjacent ordinals are read together, so a report takes about one pass over the days.
  */
 export function* countUniqueUsers(
@@ -54,7 +51,7 @@ const noise = 0.04;
 
 /**
  * Limits an estimate for a series or a group to the environment's estimate, if the difference can be an estimation
- * error. A clearly larger estimate is correct, because reports can name users of features but not of the environment.
+ * error. A clearly larger estimate is right: reports can name users of features without users of the environment.
  */
 function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;
@@ -122,8 +119,7 @@ const unionBytes = 600;
 
 /**
  * Computes unions of series' sketches over days. Unions of past days are cached, because pages request the same unions
- * repeatedly. When a user is added to a past day, or another day ends, the key changes and the old union is no longer
- * used.
+ * repeatedly. A new user of a past day, or the end of a day, changes the key, so that the old union is no longer used.
  */
 export class UserUnions {
   readonly #store: UsageTables;

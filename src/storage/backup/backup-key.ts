@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 const leastBytes = 32;
 const mostBytes = 64 * 1024;
 
-/** Domain separation. If the key is also used for another purpose, the MACs of that purpose differ. */
+/** Domain separation: MACs of backups differ from MACs that another purpose computes with the same key. */
 const purpose = 'flagmeter backup 1';
 
 /** The key that authenticates backups (HMAC-SHA-256). Only holders of the key can alter a backup undetected. */
@@ -16,7 +16,7 @@ export class BackupKey {
     this.#key = key;
   }
 
-  /** @param covered the bytes that the MAC covers @returns the MAC as hex */
+  /** @param covered the authenticated bytes @returns the MAC as hex */
   computeMac(covered: readonly Buffer[]): string {
     const hmac = createHmac('sha256', this.#key).update(purpose);
     for (const chunk of covered) hmac.update(chunk);
@@ -46,7 +46,7 @@ export function readBackupKey(file: string): BackupKey {
   return new BackupKey(key);
 }
 
-/** Reads the file. Errors do not show the value of the option, because somebody can pass the key itself by mistake. */
+/** Reads the file. Errors do not show the value of the option, which can be the key itself, passed by mistake. */
 function read(file: string): { readonly content: Buffer; readonly mode: number } {
   let descriptor: number | undefined;
   try {

@@ -29,7 +29,7 @@ interface Call {
   readonly body?: Buffer;
   /** First and last byte of the object to read. */
   readonly range?: readonly [first: number, last: number];
-  /** True if the request continues for a few seconds after an interruption, so that it leaves nothing unfinished. */
+  /** True if the request may finish, within `finishMs`, after the task is interrupted. */
   readonly finishes?: true;
 }
 
@@ -117,7 +117,7 @@ export class Bucket {
       throw new Error(`The bucket rejected the upload: ${within(text, 'Code') ?? 'no reason given'}`);
   }
 
-  /** Frees the parts of an abandoned upload. */
+  /** Abandons an upload, which frees its parts. */
   async abort(key: string, uploadId: string): Promise<void> {
     await this.#call({ method: 'DELETE', key, query: { uploadId }, finishes: true });
   }
@@ -224,8 +224,8 @@ const maxParts = 9000;
 const waiting = 'backup.upload';
 
 /**
- * Keeps backups in a bucket. A backup is first written to the data directory, so that the store is read at the speed of
- * the disk rather than the network.
+ * Keeps backups in a bucket. A backup is first written to the data directory, so that reading the store does not wait
+ * for the network.
  * @param to `s3://BUCKET/PREFIX`
  */
 export function bucketDestination(to: string, settings: S3Settings, data: string, signal: AbortSignal): Destination {
@@ -320,7 +320,7 @@ async function uploadParts(
     }
     await bucket.complete(key, id, tags);
   } catch (error) {
-    // If this request fails as well, the bucket's lifecycle rule for incomplete uploads frees the parts.
+    // If this request fails too, the bucket's lifecycle rule for incomplete uploads frees the parts.
     await bucket.abort(key, id).catch(() => {});
     throw error;
   }

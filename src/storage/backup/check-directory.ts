@@ -44,8 +44,8 @@ import type { Pace } from './pace.ts';
 
 /**
  * Checks a data directory: the pages of its files, the records of the tables and their references, the sums of counts,
- * and the frames of the journals. No other process must use the directory. Tables of a store with an earlier layout are
- * not read.
+ * and the frames of the journals. No other process must use the directory. A store with an earlier layout is not read
+ * beyond its pages.
  * @returns true if no fault was found
  * @throws {Error} if a later version wrote a store
  */
@@ -56,7 +56,7 @@ export async function checkDirectory(data: string, pace: Pace, found: (finding: 
     found(finding);
   };
   for (const file of dataFilesIn(data)) tell(await checkFile(file, pace));
-  // The tables of a damaged file cannot be read.
+  // A damaged file is not read further.
   if (isSound) await checkTables(data, pace, tell);
   return isSound;
 }
@@ -133,7 +133,7 @@ async function checkUsage(
   });
 }
 
-/** Reads every frame that the store lacks, as the next startup does. @param lmdb a usage store or a spool */
+/** Reads every frame that is not folded yet, as startup does. @param lmdb a usage store or a spool */
 async function checkJournals(
   data: string,
   lmdb: LmdbEnvironment,

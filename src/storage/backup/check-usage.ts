@@ -118,7 +118,7 @@ export function* checkUsageTable(
 
 function findFault(table: UsageTable, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
   try {
-    // A lookup in a rule would overwrite the buffer that LMDB returned.
+    // The copies are needed, because a lookup in a rule overwrites the buffers that LMDB has returned.
     return rules[table](Buffer.from(key), Buffer.from(value), all);
   } catch (error) {
     return (error as Error).message;
@@ -160,21 +160,21 @@ function isListed(days: UsageTables['identityDays'], day: number, key: Buffer, a
 function peopleIn(store: UsageTables, environment: Buffer, at: Snapshot): number {
   const end = Buffer.from(environment);
   end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
-  // Subtract the key of the environment itself, which does not belong to a person.
+  // The key of the environment itself is not a person.
   return store.exposures.getKeysCount({ start: environment, end, ...readAt(at) }) - 1;
 }
 
 type CountsStore = Pick<UsageTables, 'counts' | 'carried' | 'series'>;
 
-/** The cells of one width. They add up to the cells of the next width. */
+/** The cells of one width, which add up to the cells of the next width. */
 interface Level {
   readonly environment: number;
   readonly narrow: BucketWidth;
   readonly wide: BucketWidth;
   readonly length: number;
-  /** Before this minute, narrow cells can be missing. */
+  /** The minute before which narrow cells can be missing. */
   readonly from: number;
-  /** Narrow cells before this place are rolled up. */
+  /** The place before which narrow cells are rolled up. */
   readonly carried: number;
   readonly words: string;
 }
@@ -184,8 +184,8 @@ const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
 const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
 
 /**
- * Checks that the remaining rolled-up narrow cells add up to the wide cells (see lmdb/roll-up-state.ts). Holds the
- * cells of one wide bucket in memory.
+ * Checks that rolled-up narrow cells, where they remain, add up to their wide cell (see lmdb/roll-up-state.ts). Holds
+ * the cells of one wide bucket in memory.
  * @returns the first fault; `undefined` if all sums are right
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {

@@ -22,14 +22,14 @@ export interface Destination {
   remove(name: string, pace: Pace): Promise<void>;
 }
 
-/** The access that a command or a schedule needs. */
+/** Access to a destination that a caller needs. */
 export type Action = 'read' | 'write';
 
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
 /**
- * Keeps backups in a directory, which must exist. If the volume of the directory is not mounted, creating the directory
- * would fill the disk that the backups protect.
+ * Keeps backups in a directory, which must exist. Otherwise, if its volume is not mounted, backups would fill the disk
+ * that they protect.
  */
 export function folderDestination(folder: string, action: Action = 'write'): Destination {
   return {
@@ -49,7 +49,7 @@ export function folderDestination(folder: string, action: Action = 'write'): Des
 
 function filesIn(folder: string): StoredFile[] {
   return readdirSync(folder).flatMap((name) => {
-    // A file that is removed in the meantime is left out.
+    // Skips a file that was removed since the directory was listed.
     const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
     return found === undefined || found.isDirectory() ? [] : [{ name, bytes: found.size }];
   });
@@ -77,9 +77,8 @@ const stepBytes = 16 * 1024 * 1024;
 const restMs = 20;
 
 /**
- * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and
- * commits of the service wait for that transaction. For some hundred MiB, this wait would last a tenth of a second. A
- * file with other hard links is only unlinked.
+ * Removes a large file step by step. Freeing it in one step takes one transaction of the file system, for which commits
+ * of the service wait: for some hundred MiB a tenth of a second. A file with other hard links is only unlinked.
  * @throws {InterruptedError} if the task is interrupted. The rest of the file is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {
@@ -94,7 +93,7 @@ export async function removeGently(file: string, pace: Pace): Promise<void> {
   }
 }
 
-/** The bytes that removing the file frees: 0 for a symbolic link and for a file with several hard links. */
+/** Number of bytes that removing a file frees: 0 for a symbolic link, and for a file with several hard links. */
 function sizeOfOwn(path: string): number {
   const stat = lstatSync(path);
   return stat.isFile() && stat.nlink === 1 ? stat.size : 0;

@@ -31,7 +31,7 @@ export const headBytes = 8;
 export const digestBytes = 32;
 export const pagesHeadBytes = 12;
 
-/** Maximum bytes of pages in a block. The next constant is the maximum length of a block of any kind. */
+/** Maximum bytes of pages in a block of pages. The next constant is the maximum length of any block. */
 export const maxPagesBytes = 1024 * 1024;
 export const maxContentBytes = 2 * maxPagesBytes;
 
@@ -47,7 +47,7 @@ export interface StoreDescription {
   readonly store: 'accounts' | 'usage';
   readonly layout: number;
   readonly pageSize: number;
-  /** One less than the file's number of pages. */
+  /** Number of the last page of the file. Pages are numbered from 0. */
   readonly lastPage: number;
   /** Number of pages in the backup. */
   readonly pages: number;
@@ -99,7 +99,7 @@ const storeSchema = Type.Object({
 
 const descriptionSchema = Type.Object({
   format: count,
-  // The patterns restrict texts that are shown to people.
+  // The patterns restrict these texts, because people see them.
   program: Type.String({ pattern: '^[0-9A-Za-z.+-]{1,64}$' }),
   at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
   stores: Type.Array(storeSchema, { minItems: 2, maxItems: 2 }),
@@ -111,13 +111,10 @@ const endSchema = Type.Object({ pages: count, mac: Type.Optional(Type.String({ p
 
 export const metaPageCount = 2;
 
-/**
- * Maximum number of pages that neither a tree nor the free list refers to. An undamaged file has no such pages, unless
- * a defect has leaked pages.
- */
+/** Maximum number of pages that neither a tree nor the free list refers to. Only a defect leaks such pages. */
 const slackPages = 2 ** 14;
 
-/** The format number and the program of any description, even in a later format; `undefined` for other content. */
+/** The format number and the program of a description in any format, even a later one; `undefined` for other data. */
 export function readFormat(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }
@@ -141,8 +138,8 @@ export function readEnd(content: Buffer): End | undefined {
 }
 
 /**
- * True if the numbers are possible. Each page missing from the backup takes eight bytes on the free list, so a small
- * backup cannot describe a large file.
+ * True if the numbers are possible. Each free page, which the backup omits, takes eight bytes on the free list. A small
+ * backup thus cannot describe a large file.
  */
 function isPossible({ pageSize, lastPage, pages }: Omit<StoreDescription, 'store' | 'layout'>): boolean {
   if (!isPageSize(pageSize)) return false;

@@ -64,8 +64,7 @@ export interface ReadBackup extends Description {
 }
 
 /**
- * Reads a backup and checks all of it. Data that was passed to the reader is trustworthy only once the promise
- * resolves.
+ * Reads a backup and checks all of it. Trust the data that the reader received only once the promise resolves.
  * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later
  * version. Also throws if the MAC is missing or wrong, or cannot be verified although this is required
  */
@@ -119,7 +118,7 @@ export function openStandardInput(pace: Pace): BackupStream {
       const { done, value } = await pace.wait(chunks.next());
       return done ? undefined : (value as Buffer);
     }),
-    // Do not wait for the rest of the input.
+    // A pipe might never end, so the rest of the input is not awaited.
     close: () => void process.stdin.destroy(),
   };
 }
@@ -240,7 +239,7 @@ class BackupReader {
     const description = readDescription(content);
     if (description === undefined) throw this.#impossible('description');
     const { size } = this.#input;
-    // A short file must not cause an allocation of the described size.
+    // Checked here, so that a short file cannot cause an allocation of the described size.
     if (size !== undefined && size <= countPageBytes(description)) throw this.#input.truncated(size);
     this.#checkLayouts(description);
     return description;
@@ -310,10 +309,7 @@ class BackupReader {
     );
   }
 
-  /**
-   * Returns the error for content that is impossible although its checksum is right. A defect or a person wrote such
-   * content.
-   */
+  /** Returns the error for impossible content with a right checksum, which a defect or a person wrote. */
   #impossible(part: string): Error {
     return this.#unusable(
       `it is altered: its ${part} that ends at byte ${this.#input.at} was not written by flagmeter; use another backup`,

@@ -22,8 +22,8 @@ import { checkRoom } from './write-file.ts';
 const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
- * Creates a data directory from a backup. A file is read twice: all of it is checked before anything is written. A
- * stream is written under another name while it is checked.
+ * Creates a data directory from a backup. A file is read twice: first to check all of it, then to write. A stream is
+ * checked while it is written under another name.
  * @param data a directory that this process has locked
  * @throws {Error} as `readBackup` does, and if the directory already has data. The directory is then unchanged
  */
@@ -83,10 +83,7 @@ export async function unpack(
   }
 }
 
-/**
- * Begins new journals, because a backup of a running server can lack the latest frames of the journal to which it
- * refers.
- */
+/** Begins new journals. The journal of the original can have frames that the stores of the backup lack. */
 async function beginJournals(directory: string): Promise<void> {
   const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
   if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);

@@ -31,7 +31,7 @@ type Pause = (ms: number) => Promise<boolean>;
 /** Initial and maximum delay before a retry, ms. */
 const retryMs = { first: 60_000, most: 3_600_000 };
 
-/** Maximum duration of one timer, ms. Longer waits are split: a timer has 31 bits, and the clock can be changed. */
+/** Maximum duration of one timer, ms. Longer waits are split: timers have 31 bits, and the clock can be changed. */
 const longestPauseMs = 60_000;
 
 /** Makes backups one after another while the service runs. Failures are logged. No other work waits for a backup. */
@@ -120,7 +120,7 @@ export class Schedule {
     const { lastGoodAt } = this.#status;
     const isOld = lastGoodAt === undefined || clock.now() - lastGoodAt > 2 * this.#status.everyMs;
     const lastGood = lastGoodAt === undefined ? null : new Date(lastGoodAt).toISOString();
-    // The alert FlagmeterBackupOld has the same condition.
+    // An old backup is an error, by the same condition as the alert FlagmeterBackupOld.
     log[isOld ? 'error' : 'warn']('backup failed', {
       reason: message,
       lastGood,

@@ -37,8 +37,8 @@ interface Source {
 
 /**
  * Writes a backup of a data directory, even while a service uses it. The backup has all data that was accepted before
- * the call. All pages are checked before the first page is written, so that a damaged store never replaces a good
- * backup.
+ * the call. All pages are checked before the first page is written, so that a backup of a damaged store never replaces
+ * a good one.
  * @param key authenticates the backup with a MAC
  * @throws {Error} as `requestFold` does, and if the directory is not prepared, is damaged, or has layouts that differ
  * from the layouts of this program
@@ -66,7 +66,7 @@ function readTransactionNumber(descriptor: number): number {
   return newestMeta(descriptor)?.transaction ?? 0;
 }
 
-/** Finds the pages in use. After deletions, most pages of a file can be free. */
+/** Finds the pages in use. Other pages are not copied: after deletions, most pages can be free. */
 async function findUsedPages({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
   const pages = new PageSet(meta.lastPage + 1);
   const fault = await pace.finish(checkStatePages(descriptor, meta, (first, count) => pages.add(first, count)));

@@ -107,8 +107,8 @@ const chunkBytes = 2 * 1024 * 1024;
 const blockBytes = 4096;
 
 /**
- * Allocates memory for direct writes. The address of this memory must be a multiple of the disk's block size. In both
- * Node.js and Bun, only WebAssembly memory is certain to start at a page.
+ * Allocates memory for direct writes. Its address must be a multiple of the disk's block size. In Node.js and Bun, only
+ * WebAssembly memory always starts at a page.
  */
 function alignedMemory(): Buffer {
   const pageBytes = 64 * 1024;
@@ -116,9 +116,9 @@ function alignedMemory(): Buffer {
 }
 
 /**
- * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O keeps the pages of the
- * service's store in the page cache. It also makes syncs short. The service's own syncs would wait for a long sync.
- * Without direct I/O, each chunk is synced.
+ * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O does not evict the
+ * service's store from the page cache, and keeps syncs short. The service's own syncs wait for a long sync. Without
+ * direct I/O, each chunk is therefore synced.
  */
 export class FileWriter {
   readonly #path: string;
@@ -126,7 +126,7 @@ export class FileWriter {
   #descriptor: number;
   #isDirect = true;
   #filled = 0;
-  /** Number of bytes on the disk. */
+  /** Number of bytes written to the disk. */
   #bytes = 0;
 
   /** @throws {Error} if the file exists or cannot be created */

@@ -22,8 +22,8 @@ const namedBytes = 300;
 const cumulativeRowBytes = 24;
 
 /**
- * Names that are written only once, although later batches refer to them. If a batch fails, the next batch includes the
- * names of the failed batch.
+ * Names that are written only once, although later batches refer to them. If a batch fails, its names go into the next
+ * batch.
  */
 interface Unkept {
   readonly series: readonly NewSeries[];
@@ -46,7 +46,7 @@ export class Batch {
   readonly series: NewSeries[] = [];
   /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
-  /** Running totals, of which only the increase counts: see totals.ts. Counting a message twice changes nothing. */
+  /** Running totals, of which only the increase counts: see lmdb/totals.ts. Counting one twice changes nothing. */
   readonly totals: Total[] = [];
   /** Buckets that an SDK can send again: see cumulative.ts. */
   readonly cumulative: CumulativeMessage[] = [];
@@ -57,7 +57,7 @@ export class Batch {
   /** Exposures reported with instance ids that are unknown on this machine. */
   readonly unresolved: UnresolvedUse[] = [];
   readonly ledger = new LedgerTotals();
-  /** Number of names over a limit that were counted under the surplus name. */
+  /** Number of names that were counted under the surplus name, because they exceed a limit. */
   folded = 0;
   dropped = 0;
   /** Resolves when the batch is on disk. Rejects if no part of the batch was stored. */
@@ -82,7 +82,7 @@ export class Batch {
     this.settle = settle!;
   }
 
-  /** The current number of records of each kind. The records of a message lie between its first and its last extent. */
+  /** The current number of records of each kind. Two extents delimit the records of a message. */
   get extent(): Extent {
     const { counts, measurements, users, exposures, unresolved } = this;
     return [counts.records, measurements.records, users.records, exposures.records, unresolved.length];
@@ -111,7 +111,7 @@ export class Batch {
 
   /**
    * @param earlier entries of failed batches to which later batches refer
-   * @param refused ledger counts for packets outside any batch
+   * @param refused ledger counts of messages in no batch, such as refused packets
    */
   seal(earlier: Unkept = nothingUnkept, refused: readonly LedgerLine[] = []): Envelope {
     const own = this.ledger.lines();
@@ -135,8 +135,8 @@ export class Batch {
   }
 
   /**
-   * Returns the arrays in reverse order of allocation, so that the next batch reuses large ones for the same kinds of
-   * record.
+   * Returns the arrays to the pool in reverse order of allocation. The next batch thus gets large arrays for the same
+   * kinds.
    */
   release(): void {
     this.messages.release();
@@ -153,7 +153,7 @@ function joined<T>(earlier: readonly T[], own: readonly T[]): readonly T[] {
 
 export type LedgerRow = Omit<LedgerLine, keyof LedgerTotal>;
 
-/** Maximum number of rows in memory. While the disk is full, rows cannot be written. */
+/** Maximum number of rows in memory. Rows collect in memory while the disk is full. */
 const maxRows = 20_000;
 
 /** Counts that are not on disk yet, by row. */

@@ -12,15 +12,15 @@ export interface Committer {
    */
   commit(envelope: Envelope): Promise<void>;
   /**
-   * Does one small step of upkeep. Returns the amount of work done, 0 if nothing is left.
+   * Does one small step of upkeep. Returns the amount of work done: 0 if no work is left.
    * @throws {CommitError} if no part of the step was stored
    */
   maintain(step: Maintenance): Promise<number>;
-  /** Settles the commits that the threads have finished, before the event loop delivers their messages. */
+  /** Settles the commits that other threads have finished, without waiting for the event loop. */
   collect(): void;
   /** Time that calls waited for the journal's thread, in seconds. */
   readonly delays?: Histogram;
-  /** The memory for each other thread that commits to the same journal: see `ProducerCommitter`. */
+  /** The memory for each other thread that commits to the same journal through a `ProducerCommitter`. */
   readonly producers?: readonly ProducerMemory[];
   readonly journal?: JournalFigures;
   /** Stops the threads. All durable data is in the store then, unless the disk failed. */

@@ -1,6 +1,6 @@
-/** Number of packets in a phase. With this number, the rates of two phases with random arrivals differ by a tenth. */
+/** Number of packets in a phase. With random arrivals, the rates of two such phases differ by a tenth. */
 const phasePackets = 256;
-/** Maximum number of commits in a phase with delays. The maximum ends a phase whose commits have few packets. */
+/** Maximum number of commits in a phase with delays. It ends a phase with few packets per commit. */
 const phaseCommits = 64;
 /**
  * Minimum rate of packets with delays, relative to the rate without delays. A lower rate shows that senders wait for
@@ -23,10 +23,10 @@ const idleMs = 100;
 const pauseMs = { first: 100, most: 2000 };
 
 /**
- * Decides whether the commits of a lane are delayed to collect more packets. A delay is useful for many senders that do
- * not wait for each other. A delay slows down a sender that sends its next packet only after the last response. So
- * phases with delays alternate with short phases without delays. The next trial is later if packets arrive more slowly
- * with delays, or if no other packets join.
+ * Decides whether the commits of a lane are delayed to collect more packets. A delay helps if many senders do not wait
+ * for each other, but slows down a sender that sends its next packet after the last response. Phases with delays
+ * therefore alternate with short phases without. If packets arrive more slowly with delays, or no packets join, the
+ * trial has failed and the next trial is later.
  */
 export class DelayTrial {
   #isDelayed = true;
@@ -35,7 +35,7 @@ export class DelayTrial {
   #pauseMs = pauseMs.first;
   /** Minimum duration of the current phase without delays, ms. */
   #leastMs = 0;
-  /** Number of phases until the delays are interrupted. */
+  /** Number of phases with delays until the next phase without. */
   #left = 1;
   #packets = 0;
   #commits = 0;
@@ -69,7 +69,7 @@ export class DelayTrial {
     this.#since = now;
   }
 
-  /** True if a phase with delays is over, or clearly fails before its end. */
+  /** True if a phase with delays is over, or has clearly failed. */
   #isJudged(ms: number): boolean {
     if (this.#packets >= phasePackets || this.#commits >= phaseCommits) return true;
     const expected = this.#rate * ms;

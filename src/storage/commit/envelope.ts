@@ -40,7 +40,7 @@ export interface UnresolvedUse {
 
 type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
 
-/** Ranges of records to process message by message. The other records of the same kind are processed in bulk. */
+/** Ranges of records to process message by message. All other records are processed in bulk. */
 export interface Apart {
   readonly counts: readonly RecordRange[];
   readonly measurements: readonly RecordRange[];
@@ -77,9 +77,9 @@ export interface Envelope {
 /*
  * The encoding of a sealed batch as the body of a journal frame. It has the version (u32), for each of `kinds` the
  * number of bytes of its records (u32), the records (see `RecordBuffer`), and everything else as MessagePack. Numbers
- * are little-endian. Version 1, which earlier releases read, lacks cumulative messages and running totals. A batch
- * without these, and without parts of imports, is written as version 1. Interim builds wrote version 2, with another
- * kind of records for cumulative messages.
+ * are little-endian. Version 1, which earlier releases read, lacks cumulative messages and running totals. A batch with
+ * none of these, and no parts of imports, is written as version 1. Unreleased builds wrote version 2, with other
+ * records of cumulative messages.
  */
 const version = 3;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;

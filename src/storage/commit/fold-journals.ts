@@ -15,7 +15,7 @@ import { Fold } from './fold.ts';
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  * @returns descriptions of incomplete frames, which were not counted: see `JournalReader.incomplete`
  * @throws {Error} as `checkStores` does. The directory is then unchanged
- * @throws {JournalDamageError} if a journal cannot be read. The store then has the frames before the damage
+ * @throws {JournalDamageError} if a journal cannot be read. The store then has all frames before the damage
  */
 export async function foldJournals(data: string, maxIdentities: number): Promise<readonly string[]> {
   checkStores(data);
@@ -54,7 +54,7 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): st
     } finally {
       fold.close();
     }
-    aggregator.forget(); // Clear the memory: the next lane can have other applications, or newer data of the same applications.
+    aggregator.forget(); // The next lane can have other applications, or newer data of these applications.
   }
   return incomplete;
 }

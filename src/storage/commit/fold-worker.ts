@@ -14,5 +14,5 @@ const store = openUsageTables(data);
 const aggregator = createAggregator(store, maxIdentities);
 
 serveCalls(channel, foldActions(store.lmdb, journals, aggregator));
-// A worker must not be terminated while LMDB is open.
+// Close LMDB first: a worker must not be terminated while LMDB is open.
 await store.lmdb.close();

@@ -16,8 +16,8 @@ export interface FoldHandler {
   /** The groups of a batch. Each group is added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
   /**
-   * Adds one group of the contents of sealed batches, in order, in one transaction. If the call throws, nothing of the
-   * group was stored.
+   * Adds one group of the contents of sealed batches, in order, in one transaction. If the call throws, nothing was
+   * stored.
    * @param finish called at the end of the transaction, for writes that belong to the transaction
    */
   fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
@@ -34,7 +34,7 @@ export interface FoldHandler {
  */
 const foldBytes = 32 * 1024 * 1024;
 
-/** Bytes of frames after which garbage is collected. The garbage is several times larger than the frames. */
+/** Bytes of folded frames after which garbage is collected. Folding creates several times as much garbage. */
 const collectBytes = 4 * 1024 * 1024;
 
 /**
@@ -85,8 +85,8 @@ class Follower {
 
   /**
    * Adds all frames while the journal has no writer.
-   * @param last the last frame that is partly in the store. The journal can lack this frame: a process read it after a
-   * crash, and then a power loss removed it before it was on disk
+   * @param last the last frame that is partly in the store. The journal can lack it: after a crash, a process folded
+   * the frame from the page cache, and a power loss then removed it before it was on disk
    * @throws {JournalDamageError} if an earlier frame is missing
    */
   finish(last: number): void {
@@ -97,7 +97,7 @@ class Follower {
     this.#folded = last;
   }
 
-  /** Starts over from the first frame that the store lacks, because segments can have changed. */
+  /** Starts again from the first frame that the store lacks, because segments can have changed. */
   restart(): void {
     this.#reader.close();
     this.#reader = new JournalReader(this.#journal, this.#folded);
@@ -162,7 +162,7 @@ export class Fold {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
-    // The journal was moved away. Users and exposures that were not in the store yet are lost.
+    // The journal was removed before all its users and exposures were folded, so they are lost.
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
       transact(lmdb, () => putFolded(lmdb, getPeopleLane(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>
@@ -248,7 +248,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
   let own: Fold;
   return {
     /**
-     * Opens the journal. If the journal has frames, this runs before the writer of this process opens the journal.
+     * Opens the journal and folds its frames. Unless it is empty, call this before the writer of this process opens it.
      * @param isEmpty true if no journal has frames. The writer can then have started already
      * @returns the last frame of the journal and the number of folded frames, once all frames are folded
      */

@@ -52,8 +52,8 @@ export class FrameAppender {
 
   /**
    * Appends the batches of some threads as one frame, with one write and one flush. Either all of these batches are
-   * stored, or no batch. If one write contained several frames, a power loss could destroy the first frame but not the
-   * second frame. That state would look like damage.
+   * stored, or no batch. With several frames in one write, a power loss could destroy only the first frame, which would
+   * look like damage.
    */
   #append(group: readonly FrameSlot[]): void {
     let failure: SlotFailure | undefined;
@@ -77,8 +77,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends to the segment. The folding thread prepares spare segments. If no spare is ready because a fold takes long,
-   * this thread fills a segment itself while the batch waits.
+   * Appends to the segment. The folding thread prepares spare segments. If a long fold has delayed it, this thread
+   * prepares a segment itself while the batch waits.
    */
   #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {
     try {

@@ -17,8 +17,8 @@ export interface IntakeLimits extends LaneLimits {
 
 /**
  * Number of admissions between two checks for finished commits. Most iterations of the event loop have fewer
- * admissions. They receive the results of commits as events at the end of the iteration. A check at each admission
- * would lead to more and smaller commits.
+ * admissions, and get the results of commits as events at their end. More frequent checks would lead to more and
+ * smaller commits.
  */
 const collectEvery = 128;
 
@@ -55,7 +55,7 @@ export class Intake {
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #durable: ((series: readonly NewSeries[]) => void)[] = [];
 
-  /** @param committers one for each worker. The intake closes the committers */
+  /** @param committers one for each worker; the intake closes them */
   constructor(
     committers: readonly Committer[],
     health: Pick<StoreHealth, 'ready' | 'failed'>,
@@ -121,7 +121,7 @@ export class Intake {
     this.#durable.push(listener);
   }
 
-  /** Settles finished commits. Packets can keep the event loop from delivering the messages of the workers. */
+  /** Settles finished commits, because many packets can delay the event loop's delivery of their messages. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();

@@ -38,7 +38,7 @@ export class FrameSlot {
 
   /**
    * @param shared the memory of the other thread; or, for new memory, the maximum length of a frame. The system
-   * provides the memory only when frames fill it
+   * allocates only the part that frames use
    */
   constructor(shared: SharedArrayBuffer | number) {
     this.shared = typeof shared === 'number' ? new SharedArrayBuffer(bytesAt + shared) : shared;
@@ -53,7 +53,7 @@ export class FrameSlot {
 
   /**
    * Resolves after the next result, or immediately if the number of results already differs from `seen`. A late
-   * notification of the previous result is ignored.
+   * notification of an earlier result is thus ignored.
    */
   async next(seen: number): Promise<void> {
     while (this.settled === seen) await Atomics.waitAsync(this.#words, words.settled, seen).value;
@@ -132,7 +132,7 @@ export interface Tail {
 }
 
 /**
- * Indexes of the words: the number of published tails, 1 if the next tail wakes the watcher, and the number of
+ * Indexes of the words: the number of published tails, 1 if the next tail must wake the watcher, and the number of
  * wake-ups.
  */
 const stateWords = { tails: 0, armed: 1, wakes: 2 } as const;
@@ -164,7 +164,7 @@ export class JournalState {
       const at = (tails & 1) * tailNumbers;
       const all = this.#numbers;
       const tail = { sequence: all[at]!, bytes: all[at + 1]!, segment: all[at + 2]!, used: all[at + 3]! };
-      // An exchange instead of a read: the processor cannot move the earlier read behind an exchange.
+      // `compareExchange` instead of `load`: the processor must not move the earlier reads behind this check.
       if (Atomics.compareExchange(this.#words, stateWords.tails, tails, tails) === tails) return tail;
     }
   }
@@ -197,7 +197,7 @@ export class JournalState {
     await Atomics.waitAsync(this.#words, stateWords.wakes, seen).value;
   }
 
-  /** Wakes the watcher at the next frame. Without this call, the watcher is woken once per `wakeBytes` of frames. */
+  /** Wakes the watcher at the next frame, instead of after the next `wakeBytes` of frames. */
   arm(): void {
     Atomics.store(this.#words, stateWords.armed, 1);
   }

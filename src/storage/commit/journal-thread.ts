@@ -47,8 +47,7 @@ export class JournalThread {
   }
 
   /**
-   * Calls `appended` at intervals while other threads append, and after the first frame that follows a call of
-   * `expectFrame`.
+   * Calls `appended` once per `wakeBytes` of frames, and after the first frame that follows a call of `expectFrame`.
    */
   async watch(appended: () => void): Promise<void> {
     if (this.producers.length === 0) return;

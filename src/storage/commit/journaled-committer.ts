@@ -26,8 +26,8 @@ const foldEveryMs = 1000;
 /** Bytes of unfolded frames that trigger a fold immediately. */
 const foldBytes = 4 * 1024 * 1024;
 /**
- * Maximum interval between a commit and the fold of its users and exposures, ms. The interval is long because each
- * person can be on a separate page.
+ * Maximum interval between a commit and the fold of its users and exposures, ms. It is long, because each person can be
+ * on a separate page.
  */
 const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
@@ -46,7 +46,7 @@ const recentMs = 5000;
 /** Requests for a fold within this period share one fold, ms. */
 const sharedMs = 50;
 
-/** Appends batches to a journal, and has another thread fold them into the store. */
+/** Appends batches to a journal, from which another thread folds them into the store. */
 export class JournaledCommitter implements Committer, JournalFigures {
   readonly delays: Histogram;
   readonly foldDelays: Histogram;
@@ -61,7 +61,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   readonly #deps: JournaledCommitterDeps;
   /** The last frame in the store, separately for `prompt` and `people`. */
   readonly #folded: { prompt: Place; people: Place };
-  /** Deletions for which a complete fold was already done. */
+  /** Deletions before which all earlier packets were folded. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
@@ -104,7 +104,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
 
   /**
    * Folds the frames of earlier processes, and starts the journal. Call this first. The promise resolves once the
-   * folding thread has opened its files. Opening them later could fail, because connections can use up all descriptors.
+   * folding thread has opened its files, because connections can use up all descriptors later.
    * @param known the last frame if the journal is empty and the store is complete; the journal then starts immediately
    * @throws {CommitError}
    */
@@ -180,7 +180,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
       await folding.call('finish');
       this.#folded.prompt = this.#folded.people = this.#durable;
     } catch {
-      // The next startup folds the rest.
+      // If this fold fails, the next startup folds the rest.
     }
     await folding.close();
   }
@@ -237,7 +237,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#isTimed = true;
     this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
-      this.#deps.journal.expectFrame(); // Expect a frame before the check, to notice a frame that is appended after the check.
+      this.#deps.journal.expectFrame(); // Called before the check, to notice a frame that is appended after it.
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
       this.#foldLater();

@@ -44,22 +44,20 @@ interface QueuedBatch {
 }
 
 /**
- * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds. A
- * larger commit would not be cheaper per record, but later packets would wait longer.
+ * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds.
+ * Larger commits are not cheaper per record, and later packets would wait longer.
  */
 const batchBytes = 512 * 1024;
 
-/** When a batch is full, each application can still add this fraction of a batch. */
+/** Fraction of a batch that each application can still add to a full batch. */
 const ownShare = 1 / 8;
 
-/**
- * Memory of a waiting packet in addition to its records. The request and the promise of the response need this memory.
- */
+/** Memory of a waiting packet in addition to its records. The request and the promise of its response use it. */
 const packetBytes = 1024;
 
 /**
- * Number of packets at which the first batch after a pause is committed. An iteration of the event loop can read
- * hundreds of packets and take milliseconds. With the limit, the disk is not idle during that time.
+ * Number of packets at which the first batch after a pause is committed. Otherwise the disk would be idle while an
+ * iteration of the event loop reads hundreds of packets, which takes milliseconds.
  */
 const enoughPackets = 128;
 
@@ -80,14 +78,14 @@ export class Lane {
   #draining: Promise<void> | undefined;
   /** The promise of the newest batch. */
   #newest: Promise<void> = Promise.resolve();
-  /** Commits the first batch after a pause without further delay. */
+  /** Commits the first batch after a pause, without waiting for more packets. */
   #sendFirst: () => void = () => {};
   #endDelay: () => void = () => {};
   /** Entries of failed batches to which later batches refer. The next batch includes these entries. */
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
   readonly #trial = new DelayTrial();
-  /** Ledger counts for packets outside any batch. The next batch includes them. */
+  /** Ledger counts of messages in no batch, such as refused packets. The next batch includes them. */
   readonly ledger = new LedgerTotals();
 
   constructor(
@@ -120,8 +118,8 @@ export class Lane {
   }
 
   /**
-   * Adds the first chunk of a message that is too large for one batch. The chunk has names and users, which can be
-   * stored separately. The chunk joins the same batch as the message, or an earlier batch.
+   * Adds the first chunk of a message that is too large for one batch. It has names and users, which can be stored
+   * separately. It joins the batch of the message or an earlier batch.
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
     return this.#fill(application, fill, 0).durable;
@@ -145,7 +143,7 @@ export class Lane {
    */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
-    // Senders of the same batch update the ledger only after its commit, so wait for the next batch as well.
+    // Senders of a batch update the ledger only after its commit, so the next batch is awaited as well.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#nextCommit(application);
   }

@@ -1,9 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * The queue closes when one measure reaches its high watermark. The queue reopens when every measure is at its low
- * watermark. It also reopens when the commits of all waiting batches have started. Otherwise the disk would be idle
- * while packets are refused.
+ * The queue closes when one measure reaches its high watermark. It reopens when every measure is at its low watermark,
+ * or when the commits of all waiting batches have started. Otherwise the disk would be idle while packets are refused.
  */
 interface QueueWatermarks {
   readonly packets: Watermark;
@@ -32,7 +31,7 @@ export interface WaitingBatch {
   begun: boolean;
 }
 
-/** Period in which each application is limited to its share, ms. It starts when two applications send packets. */
+/** Period after packets of two applications in which each application is limited to its share, ms. */
 const mixedForMs = 10_000;
 
 export interface OtherQueues {
@@ -118,7 +117,7 @@ export class QueueMonitor {
     return group;
   }
 
-  /** @param clock called only if the last packet belongs to another application */
+  /** @param clock read only if the previous packet belongs to another application */
   join(group: WaitingBatch, application: number, bytes: number, clock: Pick<Clock, 'monotonic'>): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = clock.monotonic();
@@ -201,8 +200,8 @@ export function queuesMemory(threads: number): SharedArrayBuffer {
 
 /**
  * Numbers about the queues of all threads, in shared memory. Each thread writes its own numbers, and reads the numbers
- * of the other threads at most once a millisecond. All queues together can thus exceed a limit by the packets that
- * arrive within a millisecond.
+ * of the other threads at most once a millisecond. The sum of all queues can thus exceed a limit by the packets of one
+ * millisecond.
  */
 export class SharedQueues implements OtherQueues {
   packets = 0;
@@ -216,7 +215,7 @@ export class SharedQueues implements OtherQueues {
   #readAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param thread number of this thread; 0 is the main thread, which takes the large messages
+   * @param thread number of this thread; 0 is the main thread, which alone handles large messages
    * @param origin the origin of this thread's monotonic clock, ms from an origin that all threads share
    */
   constructor(memory: SharedArrayBuffer, thread: number, origin: number) {

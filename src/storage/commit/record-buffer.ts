@@ -6,9 +6,8 @@ const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share and reuse: a commit lane writes some arrays while the worker
- * reads others. Thus a batch allocates no memory, and no data is copied or transferred between the threads. The first
- * element of an array is the number of its batch.
+ * Arrays that the service's thread and a worker share: a commit lane writes some while the worker reads others. Reuse
+ * avoids allocations, and sharing avoids copies. The first element of an array is the number of its batch.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];
@@ -69,10 +68,7 @@ export abstract class RecordBuffer {
   readonly #batch: number;
   #array = none;
   #end = header;
-  /**
-   * The end of the array. It is 0 if no array is allocated, or if the records are sealed. Adding a record thus needs
-   * only one check.
-   */
+  /** The end of the array. It is 0 without an array and after sealing, so that adding a record needs only one check. */
   #room = 0;
   #sealed = false;
 

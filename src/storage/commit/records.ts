@@ -15,7 +15,7 @@ export function eachCount({ counts, batch, apart }: Envelope, visit: CountRecord
   eachRecord(counts, batch, visit, apart?.counts);
 }
 
-/** Reported values of metrics, each with its time `at` (Unix ms), by series and time bucket. */
+/** Reported values of metrics, each with its time `at` (Unix ms), its series and its time bucket. */
 export class MeasurementRecords extends RecordBuffer {
   add(ref: number, bucket: number, value: number, at: number): void {
     this.append(ref, bucket, value, at, 0);
@@ -91,7 +91,7 @@ function toVisitor(visitor: ExposureVisitor) {
   };
 }
 
-/** Number of records of each kind in a batch. The records of a message lie between its first and its last extent. */
+/** Number of records of each kind in a batch. The extents before and after a message delimit its records. */
 export type Extent = readonly [
   counts: number,
   measurements: number,
@@ -103,8 +103,8 @@ export type Extent = readonly [
 const nothing: Extent = [0, 0, 0, 0, 0];
 
 /**
- * Messages that must not count again (see `SeenMessages`). Times are Unix ms; the time of a forgotten message is stored
- * as -1 - time. A counted message is followed by the two extents of its records.
+ * Messages that must not count again (see `SeenMessages`), with their time (Unix ms). The time of a forgotten message
+ * is stored as -1 - time. The extents before and after the records of a counted message follow it.
  */
 export class MessageRecords extends RecordBuffer {
   add(identity: Digest, at: number, from = nothing, to = nothing): void {
@@ -113,7 +113,7 @@ export class MessageRecords extends RecordBuffer {
     this.append(to[0], to[1], to[2], to[3], to[4]);
   }
 
-  /** Deletes a message that was counted at `at`. Other messages of the application need its space. */
+  /** Deletes a message that was counted at `at`. The application's newer messages need its place. */
   forget(identity: Digest, at: number): void {
     this.append(-1 - at, identity[0], identity[1], identity[2], identity[3]);
   }

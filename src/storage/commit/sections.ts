@@ -25,7 +25,7 @@ import {
 export interface Groups<T> {
   /** The data that every report reads. */
   readonly prompt: T;
-  /** Users and exposures. These are many pages with few changes each, so one fold should take many batches. */
+  /** Users and exposures. They change many pages slightly, so one fold takes many batches. */
   readonly people: T;
 }
 
@@ -151,7 +151,7 @@ export interface Section {
   add(envelope: Envelope): void;
   /** Writes additions that are still in memory. Called before the transaction ends. */
   put?(): void;
-  /** Drops all state in memory after a failed transaction. Only the data in the store is right then. */
+  /** Drops all state in memory after a failed transaction. Only the stored data is then right. */
   forget?(): void;
 }
 
@@ -175,15 +175,14 @@ export function ledgerSection(store: UsageTables, rows = new HotLedger(store, tr
 interface Person {
   /** The day under which a new person is listed; `undefined` for a person with exposures. */
   readonly day: number | undefined;
-  /** The index of the first row that this transaction adds: see `PendingRows`. `last` is the index of the last row. */
+  /** The index of the first row that this transaction adds (see `PendingRows`). `last`: the index of the last row. */
   first: number;
   last: number;
 }
 
 /**
  * The variants that people were given. A transaction writes each person once, in key order, because neighbours share a
- * page. A transaction can have 100 000 people, so their new rows are kept as numbers. No rows remain in memory between
- * transactions.
+ * page. It can have 100 000 people, so `PendingRows` holds their new rows until its end.
  * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
 export function exposuresSection(store: UsageTables, peoplePerEnvironment: number): Section {
@@ -231,7 +230,7 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
           const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
           const name = key.toString('latin1');
           const known = people.get(name);
-          // Write the person first: a listed person without a value would still be counted.
+          // Stored first: otherwise `removeExposures` would not find the person, who would still be counted.
           if (known !== undefined) putPerson(store, rows, key, known);
           people.delete(name);
           removeExposures(store, key);

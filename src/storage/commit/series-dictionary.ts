@@ -28,13 +28,13 @@ export interface SeriesSink {
 
 /**
  * Maps names to series refs for one environment. The dictionary only grows, up to the limits. Names over a limit are
- * counted under the surplus name. Only new names are validated. An invalid name has no series.
+ * counted under the surplus name. Names are validated when they are new; an invalid name gets no series.
  */
 export class EnvironmentSeries {
   readonly #environment: number;
   readonly #limits: SeriesLimits;
   readonly #features = new Map<string, Map<string, number>>();
-  /** The series of each feature as a whole. A user with an unknown variant is counted in this series. */
+  /** The series of each feature as a whole. It counts users whose variant is unknown. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
   /** The series of a feature's metric, by `pairKey` and then by variant. */
@@ -123,8 +123,8 @@ export class EnvironmentSeries {
   }
 
   /**
-   * The series of a feature's metric. A pair of metric and feature counts as one metric towards the limit, even if it
-   * has several variants.
+   * The series of a feature's metric. A pair of metric and feature counts once towards the limit, even with several
+   * variants.
    */
   featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number | undefined {
     const own = this.#featureMetrics.get(pairKey(metric, feature));
@@ -224,7 +224,7 @@ export class SeriesDictionary {
 export class DurableSeries {
   readonly #dictionary: Pick<SeriesDictionary, 'of'>;
   /**
-   * For each environment, the first ordinal that is not durable. Absent if all durable series were stored when the
+   * For each environment, the first ordinal that is not durable. Absent if no series has become durable since the
    * environment was first used.
    */
   readonly #ends = new Map<number, number>();
@@ -252,8 +252,8 @@ export class DurableSeries {
 const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
- * The durable series of an environment, in a thread that creates no series. The dictionary of the main thread begins
- * with the same series. A name that needs no new series in this thread thus has the same series in both threads.
+ * The durable series of an environment, in a thread that creates no series. The main thread's dictionary begins with
+ * the same series, so a name with a series here has the same series there.
  */
 export class SeriesMirror extends EnvironmentSeries {
   #lacks = false;
@@ -287,7 +287,7 @@ export class SeriesMirrors {
     this.#limits = limits;
   }
 
-  /** The mirror of an environment; `undefined` if no mirror was opened. */
+  /** The mirror of an environment; `undefined` before `open`. */
   find(environment: number): SeriesMirror | undefined {
     return this.#environments.get(environment);
   }

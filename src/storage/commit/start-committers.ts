@@ -48,7 +48,7 @@ export async function startCommitters(store: UsageTables, options: CommittersSta
   try {
     await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
   } catch (error) {
-    await Promise.all(committers.map((committer) => committer.close())); // Running threads keep the process alive.
+    await Promise.all(committers.map((committer) => committer.close())); // Otherwise the threads keep the process alive.
     throw error;
   }
   return committers;
@@ -60,7 +60,7 @@ interface OpenJournals {
 }
 
 /**
- * Starts using the journals of a store: see `endJournals`.
+ * Starts using the journals of a store: the opposite of `endJournals`.
  * @param lanes the lanes to use, and the existing lanes
  * @throws {JournalDamageError} if the segments of a journal are missing
  */

@@ -11,13 +11,13 @@ import type { Envelope } from './envelope.ts';
 type Key = string;
 type Table = IdentityTables['identities'];
 
-/** A changed record, `undefined` for a removed record, or a mint (new instance id) to apply to the earlier record. */
+/** A changed record, `undefined` for a removed record, or a mint (a new instance id) that the record lacks. */
 type Change = Buffer | HashedMint | undefined;
 type Layer = Map<Key, Change>;
 
 /**
- * People with their instance ids, including the journal: the store's records, overlaid with committed changes that are
- * not folded yet. Only people whose ids were issued, used or forgotten since the last fold take memory.
+ * People with their instance ids, as on disk: the store's records, overlaid with changes in the journal. Only people
+ * whose ids were issued, used or forgotten since the last fold take memory.
  */
 export class UnfoldedPeople implements IdentityTables {
   readonly identities: LayeredTable;
@@ -39,7 +39,7 @@ export class UnfoldedPeople implements IdentityTables {
     }
   }
 
-  /** Adds a mint. The first mint is only noted, because most mints are folded before the record is read. */
+  /** Notes a mint without reading the record, because most mints are folded before their record is needed. */
   #addMint(mint: HashedMint): void {
     if (!this.identities.note(mint)) putHashedMint(this, mint);
   }

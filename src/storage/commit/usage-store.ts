@@ -1,7 +1,7 @@
 /**
- * The storage of usage, as a port. With `embedded-usage.ts`, commit workers and reports use the same LMDB store in the
- * data directory. On several machines, commit workers write the counts of this node, and reports read a store with the
- * counts of all nodes.
+ * The storage of usage, as a port. On a single machine (`embedded-usage.ts`), commit workers and reports use the same
+ * LMDB store. On several machines, commit workers write the counts of this node, and reports read another store with
+ * the counts of all nodes.
  *
  * Handlers and upkeep depend on the port only.
  */
@@ -28,7 +28,7 @@ export interface UsageStore {
   readonly digestSecret: Buffer;
   /** The committers, one for each lane. Close the committers together with the lanes, and before the store. */
   readonly committers: readonly Committer[];
-  /** True if another machine can have issued an instance id so recently that this machine does not know it yet. */
+  /** True if another machine can have issued an instance id that this machine does not know yet. */
   readonly resolvesLater: boolean;
   /**
    * Does one small step of upkeep on the store that reports read. Returns the amount of work done, 0 if nothing is
@@ -39,11 +39,11 @@ export interface UsageStore {
   /**
    * Resolves when every node can find a new instance id.
    * @param fill adds more records to the batch of this application's packets
-   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`. The id does not exist then
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`. The id then does not exist
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
-   * Resolves when this node has forgotten a person, and earlier counts of other nodes cannot restore the data.
+   * Resolves when this node has forgotten a person, and delayed counts of other nodes cannot restore them.
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
@@ -56,7 +56,7 @@ export interface UsageStore {
   passed(deletion: Deletion): Promise<boolean>;
   /**
    * Resolves when the store has everything that this node has acknowledged. Await this call before a report. On several
-   * machines, the result states how complete the store is.
+   * machines, the result shows how complete the store is.
    * @param people required freshness of the users and exposures: current, a few seconds old, or not read
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
@@ -78,8 +78,8 @@ export interface Freshness {
   /** Everything that any node acknowledged before this time (Unix ms) is in the store. */
   readonly completeThrough: number;
   /**
-   * Nodes that shipped everything and stopped, by name, or by directory if several nodes share the name. If such a node
-   * starts again without a connection to PostgreSQL, it can have counts that no other node knows.
+   * Nodes that shipped everything and stopped, by name, or by directory if nodes share the name. Restarted without
+   * PostgreSQL, such a node could have counts that no other node has.
    */
   readonly mayBeCounting: readonly string[];
 }
@@ -101,9 +101,9 @@ export interface UsageStoreStatus {
   readonly spool: SpoolStatus;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
-  /** Number of bytes that PostgreSQL has lost and this node has preserved. */
+  /** Bytes of data that PostgreSQL has lost and this node has set aside. */
   readonly setAsideBytes: number;
-  /** Number of times that this process has emptied its replica and loaded a snapshot. */
+  /** Number of times that this process has replaced its replica by a snapshot. */
   readonly rebases: number;
   readonly log: LogStatus;
 }

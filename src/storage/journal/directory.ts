@@ -40,8 +40,8 @@ export function recordEmpty(files: JournalFiles): void {
 }
 
 /**
- * Undoes `recordEmpty` once the first segment is on disk. If a power loss restores the file, the only consequence is
- * that a removal of segments is not noticed.
+ * Undoes `recordEmpty` once the first segment is on disk. A power loss can restore the file, which then only hides a
+ * later removal of segments.
  */
 export function recordBegun(files: JournalFiles): void {
   files.remove(emptyName);
@@ -62,7 +62,7 @@ export function checkSegments(directory: string): void {
 
 const step = 1 << 20;
 
-/** Maximum number of spare segments: the number that a slow reader frees together, plus one. */
+/** Maximum number of spare segments: one more than a slow reader frees together. */
 const maxSpares = 3;
 
 /**
@@ -90,8 +90,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
     for (let at = 0; at < size; ) {
       const written = file.write(zeros.subarray(0, size - at), at);
       if (written === 0) throw new Error(`Cannot write ${name} at offset ${at}: no bytes were written`);
-      at += written; // Fewer bytes are written on a disk that is nearly full. The next write then throws the reason.
-      file.sync(); // A sync after each step keeps the syncs short. The writer would have to wait for a long sync.
+      at += written; // A nearly full disk takes fewer bytes. The next write then throws the reason.
+      file.sync(); // Frequent syncs are short. The journal writer would wait for a long one.
       yield;
     }
     isFilled = true;
@@ -103,8 +103,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 
 /**
  * Turns one folded segment into a spare, and removes the other folded segments. Runs on the thread of the reader. The
- * newest segment stays, because the writer can be appending to it. The new names need no sync: a power loss can restore
- * a segment, but the store has its data. The writer syncs the names when it begins a segment.
+ * newest segment stays, because the writer can be appending to it. The changed names need no sync: after a power loss,
+ * the store still has the data of a restored segment.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of the journal, if the writer is closed. The newest segment is then recycled as well
  */
@@ -127,10 +127,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/**
- * Removes refusals of earlier segments. These segments are durably gone, because beginning a segment syncs the
- * directory.
- */
+/** Removes refusals of earlier segments. Beginning a segment has synced the directory, so their removal is durable. */
 function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
   for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));

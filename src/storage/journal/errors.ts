@@ -1,7 +1,7 @@
 /** The code of `JournalWriteError`. */
 export const journalFailed = 'journal_failed';
 
-/** No spare segment is ready. The frame was not written. A later attempt can succeed. */
+/** No spare segment is ready, so the frame was not written. A later attempt can succeed. */
 export class JournalFull extends Error {
   override readonly name = 'JournalFull';
 
@@ -23,9 +23,7 @@ export class FrameTooLarge extends Error {
 export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError';
   readonly code = journalFailed;
-  /**
-   * `refused`: no replay returns the frame. `unknown`: the next startup can find the frame, and counts the frame then.
-   */
+  /** `refused`: no replay returns the frame. `unknown`: the next startup counts the frame if it finds it. */
   readonly frameState: 'refused' | 'unknown';
 
   constructor(file: string, offset: number, frameState: 'refused' | 'unknown', cause: unknown) {

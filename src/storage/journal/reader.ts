@@ -29,7 +29,7 @@ const mostLikely = 100;
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /** The last frame of the segment, if the writer has left it or failed. Later bytes were never acknowledged. */
+  /** The last frame, if the writer has left the segment or failed. Later bytes were never acknowledged. */
   last: number;
   /** Offset at which the next frame begins. */
   offset: number;
@@ -43,7 +43,7 @@ export class JournalReader {
   #sequence: number;
   /**
    * An incomplete frame after the last valid frame; `undefined` without such a frame. Set when `frames` has ended. A
-   * power loss can leave an incomplete frame, which was never acknowledged. Damage to the last frame looks the same.
+   * power loss can leave such a frame, which was never acknowledged. A damaged last frame looks the same.
    */
   incompleteAt: { readonly segment: string; readonly offset: number } | undefined;
 
@@ -98,7 +98,7 @@ export class JournalReader {
 
   #open(segments: readonly Segment[], index: number): void {
     const segment = segments[index]!;
-    // Open the new window before the other window is closed, because opening a file can fail.
+    // Opened before the other window is closed, because opening a file can fail.
     const window = new Window(this.#journal, segment.name);
     this.#reading?.window.close();
     this.#reading = { segment, window, last: (segments[index + 1]?.first ?? end) - 1, offset: headerBlock };
@@ -106,7 +106,7 @@ export class JournalReader {
     this.#endBeforeRefusal();
   }
 
-  /** Lets the segment end before its refused frame. Only frames that were not acknowledged are refused. */
+  /** Sets the end of the segment to before its refused frame. Only frames that were not acknowledged are refused. */
   #endBeforeRefusal(): void {
     if (this.#reading === undefined) return;
     const refused = refusedFrames(this.#journal.files.list()).get(this.#reading.segment.generation) ?? end;

@@ -61,8 +61,8 @@ export function spareNames(names: readonly string[]): string[] {
 }
 
 /**
- * The name of an empty file that marks the end of a segment before a sequence number. The file makes a refused frame
- * invalid when overwriting the header of the frame fails.
+ * The name of an empty file that ends a segment before a sequence number. It invalidates a refused frame whose header
+ * cannot be overwritten.
  */
 export const refusalName = (generation: number, sequence: number) => `refused-${pad(generation)}-${sequence}`;
 
@@ -213,8 +213,8 @@ export const framePage = 4096;
  */
 export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
   if (bytes.subarray(0, frameHeader).every((byte) => byte === 0)) return false;
-  // Inside a page, the previous write has left zeros after its frame. A new page can have the bytes of a recycled
-  // segment.
+  // Inside a page, any bytes are new, because the previous write left zeros there. A new page can have old bytes of a
+  // recycled segment.
   if (offset % framePage !== 0 || sequenceAt(bytes, 0) === sequence) return true;
   const repaired = Buffer.from(bytes);
   repaired.writeBigUInt64LE(BigInt(sequence), 8);

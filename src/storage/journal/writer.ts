@@ -32,7 +32,7 @@ export class JournalWriter {
   #sequence: number;
   readonly #buffer: Buffer;
   #failure: JournalWriteError | undefined;
-  /** True if the next segment may have begun. Readers would not find later frames in this segment. */
+  /** True if the next segment may have begun. Readers would then not find later frames in this segment. */
   #isLeft = false;
 
   /**
@@ -84,8 +84,8 @@ export class JournalWriter {
   }
 
   /**
-   * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page thus covers the
-   * whole page, and the kernel need not read the old contents of a recycled segment.
+   * The bytes to write: the frame, and zeros up to the end of its last page. As whole pages are written, the kernel
+   * need not read the old contents of a recycled segment.
    */
   #encode(chunks: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
@@ -104,7 +104,7 @@ export class JournalWriter {
       this.#file.checkPlace();
     } catch (error) {
       const isInvalid = this.#invalidate();
-      // A copy-on-write file system can be full. No flush has failed, so the next frame can overwrite this frame.
+      // A copy-on-write file system can be full. No flush has failed, so the next frame can overwrite this one.
       if (written === undefined && isInvalid && shortageIn(error) === 'space') throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }
@@ -122,7 +122,7 @@ export class JournalWriter {
   }
 
   /**
-   * Refuses the frame by creating an empty file in the directory, in other blocks of the disk. Returns true if the file
+   * Refuses the frame by an empty file in the directory, which is in other blocks of the disk. Returns true if the file
    * is on disk.
    */
   #recordRefusal(): boolean {
@@ -148,7 +148,7 @@ export class JournalWriter {
       this.#isLeft = false;
     } catch (error) {
       if (error instanceof JournalFull) throw error;
-      // No flush has failed. A segment that was just begun remains empty, as after a power loss.
+      // No flush has failed. A new segment stays empty, as after a power loss.
       this.#isLeft = shortageIn(error) === 'files';
       if (this.#isLeft) throw error;
       throw this.#fail('refused', error);
@@ -176,7 +176,7 @@ function beginSegment({ files, id }: Journal, spare: string, first: number): [Se
   // The name of the spare must be on disk before its old header is overwritten.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
-  // Rename the spare first, because another thread can rename a new spare to the name of this spare.
+  // The spare is renamed first, because another thread can give its name to a new spare.
   files.rename(spare, taken);
   const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
   writeAndSync(files, taken, encodeHeader(id, segment), 0);

@@ -116,8 +116,8 @@ export function openAccountTables(data: string, clock: Pick<Clock, 'monotonic'> 
 }
 
 /**
- * Opens the accounts even while a service uses them. The pages can change at any time, so they are not checked. Write
- * only data that the service does not cache in memory.
+ * Opens the accounts even while a service uses them. Pages can change at any time, so they are not checked. The caller
+ * may write only data that the service does not cache.
  * @throws {Error} if the environment is missing or has another layout, or as `waitUntilSharable` and `checkStores` do
  */
 export async function attachAccountTables(data: string): Promise<AccountTables> {
@@ -139,13 +139,13 @@ export interface CopyState {
   /** The id of the PostgreSQL database. */
   readonly engine: string;
   readonly version: number;
-  /** The id of the change that led to this version: a decimal number. */
+  /** The id of the change that led to this version, as a decimal number. */
   readonly change: string;
   /** The copied tables. A later version of this program can have more tables. */
   readonly tables: string;
   /** True if PostgreSQL has lost changes that this copy had, and the loss is not handled yet. */
   readonly lossOpen: boolean;
-  /** The repair number of the last copy. A higher number means that another node has done the repair. */
+  /** The repair number at the last copy. A higher number in PostgreSQL means that another node has repaired it. */
   readonly lossMark?: number;
   /** True if the accounts are being moved to PostgreSQL and might not be there yet: see replication/adoption. */
   readonly adopting?: true;

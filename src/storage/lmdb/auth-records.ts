@@ -26,12 +26,12 @@ interface ProviderSession {
   readonly sid: string | null;
   /** The token is needed for the sign-out at the provider. */
   readonly idToken?: string;
-  /** Present if the sign-in counts as one factor. Otherwise the sign-in counts as two. */
+  /** Present if the sign-in counts as one factor; otherwise it counts as two. */
   readonly isOneFactor?: true;
 }
 
 interface FromSignIn {
-  /** Absent from records of an earlier release, in which every sign-in used a password. */
+  /** Absent from records of an earlier release, which had only sign-ins with a password. */
   readonly authentication?: Authentication;
 }
 
@@ -52,7 +52,7 @@ export interface Session extends FromSignIn {
   /** Hash of the valid refresh token. All other refresh tokens of the session were used before. */
   readonly refreshHash: string;
   readonly refreshedAt: number;
-  /** The last access token of the session. The next access token replaces it. `exp` is in seconds. */
+  /** The last access token of the session. `exp` is in seconds. */
   readonly access: { readonly jti: string; readonly exp: number };
 }
 
@@ -74,7 +74,7 @@ export interface AuthorizationCode extends FromSignIn {
   readonly session: string | null;
 }
 
-/** A user's grant to a device, which can then act for the user within a scope. */
+/** A user's grant to a device. It allows the device to act for the user within a scope. */
 export interface Allowance extends FromSignIn {
   readonly userId: string;
   readonly signIn: string;
@@ -164,7 +164,7 @@ export interface PublicKey {
   readonly publicJwk: Jwk;
 }
 
-/** The tokens of workloads, such as CI jobs, that an API key accepts in place of a secret. */
+/** Trust in the tokens of workloads, such as CI jobs, which an API key accepts in place of a secret. */
 export interface Trust {
   /** Compared exactly with the claim `iss`. */
   readonly issuer: string;
@@ -183,7 +183,7 @@ interface KeyRecord {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly createdAt: number;
-  /** True if the audit log lacks the rotation of the key. Only the service writes the audit log. */
+  /** True until the service, which alone writes the audit log, has recorded the rotation of the key. */
   readonly unaudited?: true;
 }
 
@@ -209,7 +209,7 @@ export interface IdentityProvider {
   /** Encrypted in PostgreSQL; `null` for a public client. */
   readonly clientSecret: string | null;
   readonly scopes: readonly string[];
-  /** True if a verified e-mail address links an existing user who signs in with the provider for the first time. */
+  /** True if a first sign-in with a verified e-mail address is linked to the existing user with this address. */
   readonly linkByEmail: boolean;
   /** True if unknown users are created. */
   readonly createUsers: boolean;
@@ -249,13 +249,13 @@ export interface LinkedIdentity {
 
 export interface GivenRole {
   readonly role: Role;
-  /** The role before a rule applied; `null` if the user was not a member. This role returns when no rule applies. */
+  /** The role before a rule applied, which returns when no rule applies; `null` if the user was not a member. */
   readonly before: Role | null;
 }
 
 /**
- * A sign-in with a provider, which a back-channel logout ends. The record remains while sessions from the sign-in can
- * exist.
+ * A sign-in with a provider, so that a back-channel logout can end it. The record remains while sessions from the
+ * sign-in can exist.
  */
 export interface ProviderSignIn {
   readonly userId: string;

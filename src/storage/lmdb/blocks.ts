@@ -9,8 +9,8 @@ export interface Counts {
 }
 
 /**
- * A summary of a metric's values. The metric can be read as a counter or as a gauge, because its kind can be declared
- * later. `lastAt` is Unix milliseconds.
+ * A summary of a metric's values. It suits counters and gauges, because the kind of a metric can be declared later.
+ * `lastAt` is Unix milliseconds.
  */
 export interface Measurement {
   sum: number;
@@ -68,7 +68,7 @@ export const measurementCodec: CellCodec<Measurement> = {
 
 /**
  * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is stored as one value,
- * because one put is cheaper than thirty puts.
+ * because putting each cell separately costs more.
  *
  * Key, big-endian so that LMDB sorts it numerically: environment (u32), bucket width (u8), bucket start (u32, minutes
  * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of a bucket of an
@@ -102,7 +102,7 @@ export function decodeWidth(bucket: number): BucketWidth {
 export const seriesPerEnvironment = 2 ** 20;
 
 /**
- * Encodes an environment and the ordinal of a series as one number. Batches pass this number between threads instead of
+ * Encodes an environment and the ordinal of a series as one number. Threads pass this number to each other instead of
  * names.
  */
 export function seriesRef(environment: number, ordinal: number): number {
@@ -298,7 +298,7 @@ export interface Retention {
 /**
  * The start of each width's range, in minutes since the epoch. Data older than `minutes` is in hour buckets, data older
  * than `hours` in day buckets, and data older than `days` is deleted. Each horizon is the start of a bucket of the next
- * width, so that a bucket is always rolled up completely.
+ * width, so that roll-ups complete such a bucket.
  */
 export interface Horizons {
   readonly minutes: number;

@@ -85,7 +85,7 @@ function readReferences(page: Buffer, number: number): readonly Reference[] | un
   return nodes && references;
 }
 
-/** The free list's records on a sound page of its tree; `undefined` if they are damaged. */
+/** The records of the free list on an undamaged page of its tree; `undefined` if the records are damaged. */
 function readLists(page: Buffer, number: number): readonly Buffer[] | undefined {
   const lists: Buffer[] = [];
   if (isBranch(page)) return lists;
@@ -144,7 +144,7 @@ function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }
 
-/** Maximum number of unused pages that can be missing from the end of a sound file. */
+/** Maximum number of unused pages that can be missing from the end of an undamaged file. */
 const maxMissing = 2 ** 20;
 
 /** Checks the last state of a file, as `checkStatePages` does. The file must not change during the check. */
@@ -156,8 +156,8 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
 }
 
 /**
- * Checks all pages of one state of a data file, and pauses after each page. A reader of this state must be open, so
- * that its pages are not reused.
+ * Checks all pages of one state of a data file, and pauses after each page. A reader of this state must be open during
+ * the check, so that its pages are not reused.
  * @param used receives consecutive pages in use
  * @returns the fault; `undefined` if all pages are sound
  */
@@ -210,9 +210,8 @@ function read(descriptor: number, position: number, buffer: Buffer): Buffer {
 
 /*
  * LMDB itself cannot check a whole file. native/check-pages.c checks a page when LMDB takes the page from an open file.
- * That check does not walk the trees, so it does not find pages with two uses, or damaged pages that were not read yet.
- * It reads through the memory map, so a truncated file would end the process (SIGBUS). A backup also needs the list of
- * the pages in use, and pauses between the pages.
+ * That check finds neither pages with two uses nor damage in pages that were not read yet. It reads through the memory
+ * map, so a truncated file would end the process (SIGBUS). A backup also needs the list of used pages, and pauses.
  */
 
 interface Pages {
@@ -307,7 +306,7 @@ class TreeWalk {
     return !this.#ofFreeList || this.#takeLongList(page, bytes);
   }
 
-  /** Takes a long list of free pages. Each page is in the list once, which limits the memory for the list. */
+  /** Takes a long list of free pages. A page occurs in the list only once, which limits its size. */
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;

@@ -7,9 +7,9 @@ import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
 /**
- * A message with a bucket that the SDK can send again. The SDK keeps the start of an unconfirmed bucket and adds to the
- * bucket. Its next message thus repeats the totals of the last message. Another process can use the same start. So a
- * message counts in full unless it clearly repeats the last message of its identity.
+ * A message with a bucket that the SDK can send again. While a bucket is unconfirmed, the SDK keeps its start and adds
+ * to it, so that the next message repeats the earlier totals. Another process can use the same start. A message
+ * therefore counts in full unless it clearly repeats the last message of its identity.
  */
 export interface CumulativeMessage {
   /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */
@@ -21,7 +21,7 @@ export interface CumulativeMessage {
    * registration, `sender` equals `identity`.
    */
   readonly sender: Uint8Array;
-  /** The rows that the SDK repeats: a value of `repeats`. The value in the registration of the sender has priority. */
+  /** The kind of rows that the SDK repeats: see `repeats`. The kind in the sender's registration has priority. */
   readonly repeats: number;
   /** End of the bucket by the clock of the sender, Unix ms. */
   readonly stop: number;
@@ -140,8 +140,8 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets some messages that have expired at the time of the latest given message. The limit is higher than the
-   * number of given messages, so that the table does not grow.
+   * Forgets some messages that have expired at the time of the latest given message. It forgets more messages than were
+   * given, so that the table does not grow.
    */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
@@ -178,7 +178,7 @@ export function readApplication(identity: Uint8Array): number {
 
 const packr = new Packr({ useRecords: false });
 
-/** Number of the encoding. Interim versions stored the time in place of this number, and their totals are ignored. */
+/** Number of the encoding. Totals of unreleased versions, which stored a time in its place, are ignored. */
 const encoding = 1;
 
 /**
@@ -233,19 +233,19 @@ function sizeKey(application: number): Buffer {
 
 /** The rows that an SDK sends again after a message was not confirmed. */
 export const repeats = {
-  /** No rows: each message counts in full, even if it resembles an earlier message. */
+  /** No rows. Each message counts in full. */
   never: 0,
-  /** All rows, with larger amounts. */
+  /** All rows, with the same or larger amounts. */
   whole: 1,
-  /** `yes` and `no` with larger amounts, but no variants. */
+  /** `yes` and `no`, with the same or larger amounts, but no variants. */
   withoutVariants: 2,
-  /** Counters with larger amounts and another start. Such a repetition is not recognised and counts in full. */
+  /** Counters with larger amounts, but with another start. Such a repetition is not recognised, and counts in full. */
   values: 3,
 } as const;
 export type Repeats = (typeof repeats)[keyof typeof repeats];
 
 export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
-/** The first row of a flag has this number added to its kind. */
+/** Added to the kind of the first row of a flag. */
 export const opensFeature = 8;
 
 /** Number of array elements per row. */
@@ -272,7 +272,7 @@ interface Addition {
 const shortestInterval = 0.9;
 
 /**
- * Compares a message with the previous message of its identity. If a repetition is not certain, the message counts in
+ * Compares a message with the previous message of its identity. Unless a repetition is certain, the message counts in
  * full.
  * @returns the rows that the message adds, and the message to compare the next message with
  */
@@ -285,9 +285,8 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
   const isWhole = message.repeats === repeats.whole;
-  // Of the SDKs that add to a bucket, only the SDK for Go can send a bucket unchanged, through a proxy. Its times are
-  // unique, because they have nanosecond precision. Processes of the SDK for Node, however, can start in the same
-  // millisecond.
+  // Only the SDK for Go, through a proxy, can send such a bucket unchanged. Its times are unique, because they have
+  // nanosecond precision. Two processes of the SDK for Node can start in the same millisecond.
   if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
@@ -399,7 +398,7 @@ function isSame(totals: Totals, other: Totals): boolean {
   });
 }
 
-/** The rows of a message, reduced by the amounts of these kinds in the previous message. */
+/** The rows of a message, whose amounts of these kinds are reduced by the amounts in the previous message. */
 function difference(rows: readonly number[], own: Totals, last: Totals, kinds: readonly number[]): number[] {
   const found: number[] = [];
   const visited = new Set<string>();

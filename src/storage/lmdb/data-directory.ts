@@ -41,13 +41,13 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 /** @throws {Error} if the directory has usage, but lacks the accounts to which the usage refers */
 export function checkPresence(data: string): void {
   const accounts = getDataFile(data, 'accounts');
-  // Usage of lost applications must not be attributed to new applications with the same numbers.
+  // Otherwise new applications with the numbers of lost applications would get their usage.
   if (!isPresent(accounts) && isPresent(getDataFile(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
 }
 
 /**
- * Returns the missing data file of a data directory with accounts; `undefined` if no file is missing. A node loads its
- * usage from PostgreSQL again, but its spool can have the only copy of the node's counts.
+ * Returns the missing data file of a data directory with accounts; `undefined` if no file is missing. A node without a
+ * usage store loads its usage from PostgreSQL, but only its spool has the node's latest counts.
  * @param copy the state of the accounts: see `readCopyState`
  */
 export function missingFile(data: string, copy: { readonly adopting?: true } | undefined): string | undefined {
@@ -58,9 +58,9 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
-  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's error for a read-only file lacks the name of the file.
+  const descriptor = readable(file, () => openSync(file, 'r+')); // Opened for writing: LMDB's own error for a read-only file does not name it.
   try {
-    // A truncated file is checked without a time limit, because access to a missing page would kill the process.
+    // No time limit for a truncated file, because access to a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
     const checking = checkPages(descriptor);
     for (let step = checking.next(); ; step = checking.next()) {

@@ -37,14 +37,14 @@ const shortages = new Map<unknown, Shortage>(
 );
 
 /**
- * Returns the shortage that an error code means; `undefined` for other errors. An error of Node has a name as its code;
- * an error of LMDB has a number.
+ * Returns the shortage that an error code means; `undefined` for other errors. The code of an error is a name in Node,
+ * and a number in LMDB.
  */
 export function shortageIn(error: unknown): Shortage | undefined {
   return shortages.get((error as { code?: unknown }).code);
 }
 
-/** During a shortage, writes fail although the disk is undamaged. `broken`: writes fail for another reason. */
+/** State of the disk. `broken`: writes fail for a reason other than a shortage. */
 export type DiskState = 'writable' | Shortage | 'broken';
 
 /** Number of bytes that a probe writes. The commit of a full batch needs less. */
@@ -80,7 +80,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** An open file is no longer at its path. Everything that is written to it is lost when it is closed. */
+/** An open file is no longer at its path, so what is written to it is lost when it is closed. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
   /** The code as a number, as in system errors. */
@@ -111,9 +111,9 @@ export function identifyFile(file: string): FileIdentity {
 }
 
 /**
- * Returns a check that an open file is still at its path. Where the kernel reports the path of a descriptor, the check
- * does not read the inode. Since Linux 6.13, a write changes the times of an inode only if they were read, or every few
- * milliseconds. A check that reads the inode would thus make each flush write the inode, too.
+ * Returns a check that an open file is still at its path. If possible, the check reads the path of the descriptor, not
+ * the inode. Since Linux 6.13, a write changes the times of an inode only if they were read, or every few milliseconds.
+ * Reading the inode would thus make each flush write it, too.
  * @returns a function that throws `FileGoneError`; call it before each write
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {

@@ -69,7 +69,7 @@ export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exp
 }
 
 /**
- * Adds a person without exposures. Call this in a transaction.
+ * Adds a person without exposures, who is then counted. Call this in a transaction.
  * @param seconds Unix seconds
  * @param limit maximum number of people per environment
  * @returns empty exposures, or `undefined` if the environment is full
@@ -92,7 +92,7 @@ export function removeExposures(store: UsageTables, key: Buffer): void {
   putPeople(store, key, countPeople(store, key) - 1);
 }
 
-/** Removes the exposures of a deleted environment, in a transaction. @returns the number of people, up to `limit` */
+/** Removes the exposures of a deleted environment, in a transaction. @returns the number of people, at most `limit` */
 export function removeAllExposures(store: UsageTables, environment: number, limit: number): number {
   const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
   const keys = keysIn(store.exposures, people);

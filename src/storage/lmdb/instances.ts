@@ -103,8 +103,8 @@ export function openDigestSecret(store: UsageTables, randomBytes: RandomBytes): 
 }
 
 /**
- * Computes the key of a person's records. Every id contains this key. The key is computed with a secret, so that the
- * holder of an id cannot find the person by trying identities.
+ * Computes the key of a person's records, which every id of the person contains. A secret is part of the computation,
+ * so that the holder of an id cannot find the person by trying identities.
  */
 export function digestIdentity(secret: Buffer, application: number, identity: string): Buffer {
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
@@ -161,8 +161,8 @@ export function findProfile(store: UsageTables, application: number, digest: Buf
 }
 
 /**
- * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. If the id is
- * already stored, nothing changes. Call this in a transaction, so that the next mint for the person finds this id.
+ * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. A stored id
+ * changes nothing. Call this in a transaction, so that the person's next mint finds this id.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;

@@ -17,8 +17,8 @@ export interface Layout {
   /** The first step migrates layout 1 to 2, and so on. The last step results in the layout of this program. */
   readonly steps: readonly Step[];
   /**
-   * The layout number while a journal can have data that the store lacks. At other times, the number of steps
-   * determines the layout number.
+   * The layout number while a journal can have data that the store lacks. Otherwise it is one more than the number of
+   * steps.
    */
   readonly journalled?: number;
 }
@@ -46,7 +46,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const isNew = !isPresent(getDataFile(data, layout.store));
   const lmdb = openLmdb(folder);
   try {
-    // Accounts get their layout number later, as a sign that they are prepared: see `prepareStore`.
+    // Accounts get their layout number only when they are prepared: see `prepareStore`.
     if (!isNew) migrate(lmdb, data, layout);
     else if (layout.store !== 'accounts') writeLayout(lmdb, currentLayout(layout));
     return lmdb;
@@ -161,9 +161,8 @@ function openNumbers(lmdb: LmdbEnvironment) {
 
 /*
  * A store's records about its journals, which hold accepted data that is not in the store yet. One record is a random
- * id, by which segments of another store are rejected. For each journal, another record has the last frame in the
- * store. While the store is in use, its layout number requires a journal. An earlier version thus cannot open the store
- * without its journal.
+ * id, by which segments of other stores are rejected. A record per journal has the last frame in the store. While the
+ * store is in use, it has another layout number, so that a version without journals cannot open it.
  */
 
 const journalId = 'journal';
@@ -205,7 +204,7 @@ export function setJournalUse(lmdb: LmdbEnvironment, layout: Layout, isUsed: boo
   writeLayout(lmdb, isUsed ? layout.journalled! : currentLayout(layout));
 }
 
-/** Separates a copy of a store from the journals of the original. The copy will get journals with another id. */
+/** Separates a copy of a store from the journals of the original. Its new journals get another id. */
 export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
   if (readJournalId(lmdb) === undefined) return;
   const numbers = openNumbers(lmdb);

@@ -33,8 +33,8 @@ export interface LedgerDimensions {
 }
 
 /**
- * An example that helps to find the sender. The example contains no secret. For a packet it is only the path of an
- * entry that was left out.
+ * An example that helps to find the sender. The example contains no secret. For a packet, it is the path of an entry
+ * that was left out.
  */
 export interface LedgerExample {
   readonly environment?: string;
@@ -67,8 +67,8 @@ export interface LedgerEntry extends Readonly<LedgerTotal> {
 }
 
 /**
- * Used in place of an application for tokens of Unleash that no application has adopted. The instance of these rows is
- * the public part of the token.
+ * Used instead of an application for Unleash tokens that no application has adopted. The instance of such a row is the
+ * public part of the token.
  */
 export const noApplication = 0;
 
@@ -132,7 +132,7 @@ export function* ledgerEntries(
   at?: Snapshot,
   only?: LedgerOutcome,
 ): Generator<LedgerEntry> {
-  // A reverse range includes its start. The key of an hour without a digest sorts before the rows of that hour.
+  // A reverse range includes its start. This key without a digest sorts before the rows of its hour.
   const start = pairKey(application, to);
   const end = pairKey(application, from);
   const range = { start, end, reverse: true, ...readAt(at) };

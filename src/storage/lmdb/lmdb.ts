@@ -24,11 +24,11 @@ export const maxStoreBytes = 128 * 2 ** 30;
 /**
  * Opens one LMDB environment in `path`, which is created if it is missing, readable by its owner only.
  *
- * With `overlappingSync: false`, a commit returns only after fdatasync. Data may not be acknowledged earlier. noSync,
- * noMetaSync and useWritemap stay off for the same reason.
+ * With `overlappingSync: false`, a commit returns only after fdatasync, before which data must not be acknowledged.
+ * noSync, noMetaSync and useWritemap stay off for the same reason.
  *
  * `eventTurnBatching: false` leaves the batching of writes to this program. Otherwise the library creates a promise in
- * each iteration of the event loop. A failed commit would reject this promise, which nobody handles.
+ * each iteration of the event loop. A failed commit would reject it without a handler.
  * @throws {Error} if the file is empty, because LMDB would begin a new store in it
  */
 export function openLmdb(path: string): LmdbEnvironment {
@@ -47,7 +47,7 @@ export function openLmdb(path: string): LmdbEnvironment {
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);
   chmodSync(path, 0o700);
-  // Restoring a backup can have changed the modes of the files.
+  // A restored backup can have files with other modes.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
   return Object.assign(lmdb, { fileIdentity: identifyFile(file) });
 }

@@ -18,15 +18,15 @@ import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
 /** The lock that lets only one process use a data directory. */
 export interface DataLock {
-  /** Also locks data files that were created after the directory was locked. */
+  /** Locks data files that were created after the directory was locked, too. */
   coverFiles(): void;
   release(): void;
 }
 
 /**
- * Locks a data directory, which is created if it is missing. The directory itself is locked, because a lock file in it
- * could be removed. However the process ends, the system releases the lock. The data files are locked as well, because
- * links to them can exist elsewhere. A new directory that is still empty when it is released is removed.
+ * Locks a data directory, which is created if it is missing. The lock is on the directory itself, because a lock file
+ * could be removed. The system releases it when the process ends. Data files are locked as well, because links to them
+ * can exist elsewhere. Releasing removes a new directory that is still empty.
  * @param remedy what people can do if another process uses the directory
  * @throws {Error} that names the directory and the holder of the lock, or the reason why it cannot be locked
  */
@@ -147,8 +147,8 @@ function describeHolder(path: string): string {
 }
 
 /**
- * Number of attempts to read the list of locks. Linux returns the list page by page, so a held lock can be missing from
- * it while other locks are released.
+ * Number of attempts to read the list of locks. Linux returns it page by page, so a held lock can be missing while
+ * other locks are released.
  */
 const readings = 5;
 
@@ -181,7 +181,7 @@ const lookEveryMs = 50;
 
 /**
  * Waits until this process can open the stores of a data directory while a server is possibly using it. LMDB detects
- * other processes by their locks on its lock file. While a server starts or stops, it has locked the directory but not
+ * other processes by their locks on its lock file. A server that starts or stops has locked the directory, but not yet
  * the lock file, and would not detect this process.
  * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the
  * remedy

@@ -19,8 +19,8 @@ export interface MessageChange extends Message {
 export const messageLifeMs = 10 * 60_000;
 
 /**
- * Period in which a repetition is recognised if different messages can have the same content, ms. The next constant is
- * the bit that marks such messages. It is in the second word of the identity.
+ * Period in which a repetition is recognised if different messages can have the same content, ms. The next constant
+ * marks such messages: a bit in the second word of their identity.
  */
 const briefLifeMs = 30_000;
 const briefBit = 2 ** 31;
@@ -36,9 +36,8 @@ export function getMessageLife(word: number): number {
 }
 
 /**
- * Parts of imported files are messages that are remembered permanently, with this time. The time is in the distant
- * future, so that no node ever forgets these messages. Their identities begin with the numbers of the application and
- * of the environment.
+ * The time of parts of imported files, which are messages that no node ever forgets: it is in the distant future. Their
+ * identities begin with the numbers of the application and of the environment.
  */
 export const permanentAt = 2 ** 47;
 
@@ -47,8 +46,8 @@ const identityBytes = 16;
 
 /**
  * Puts messages and deletes the forgotten messages. Also deletes some messages that have expired at the time of the
- * latest message. Their number is bounded, because the commit waits. The bound is higher than the number of new
- * messages, so that the table stays small. Call this in the transaction that counts the messages.
+ * latest message. It deletes more messages than it puts, so that the table stays small, but not many, because the
+ * commit waits. Call this in the transaction that counts the messages.
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;

@@ -17,7 +17,7 @@ export interface PointOfStore {
   readonly metaPages: Buffer;
 }
 
-/** The state of both stores at one time. The files grow until the point is released: freed pages are not reused. */
+/** The state of both stores at one time. Until the point is released, freed pages are not reused, so the files grow. */
 export interface Point {
   readonly stores: readonly PointOfStore[];
   readonly release: () => Promise<void>;
@@ -26,9 +26,9 @@ export interface Point {
 const ownLayouts = [accountsLayout, usageLayout] as const;
 
 /**
- * Holds the state of both stores at one point, even while a service writes to them. While the two readers begin, both
- * write locks are held, so that no transaction is in progress in either store. The state has all data that was
- * acknowledged before the call, and nothing that was begun after it.
+ * Holds the state of both stores at one point, even while a service writes to them. Both write locks are held while the
+ * two readers begin, so that neither store has a transaction in progress. The state has all data that was acknowledged
+ * before the call, and nothing that was begun after it.
  * @throws {Error} if the directory is not prepared, or has other layouts than this program
  */
 export async function holdPoint(data: string): Promise<Point> {

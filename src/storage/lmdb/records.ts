@@ -30,9 +30,8 @@ export interface Team {
   readonly name: string;
   readonly plan: Tier;
   /**
-   * The team whose limit on created teams includes this team. It is the team of the Admin or API key that created this
-   * team, or the origin of that team. Absent if an administrator of the installation or an earlier release created this
-   * team.
+   * The team whose limit on created teams includes this team. It is the team of the creating Admin or API key, or the
+   * origin of that team. Absent if an administrator of the installation or an earlier release created this team.
    */
   readonly origin?: string;
   /** If the field is absent, the second factor is `optional`. */
@@ -76,7 +75,7 @@ export interface Invitation {
   /** SHA-256 (hex) of the link's secret. */
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** SHA-256 (hex) of the user's password hash when the link was created. A new password invalidates the link. */
+  /** Hash of the user's password hash when the link was created, so that a new password invalidates the link. */
   readonly of: string;
   readonly expiresAt: number;
 }
@@ -273,9 +272,9 @@ export interface ApplicationKey {
   readonly environment?: string;
   /** The replacement of a rotated key, and the time until which the key is still accepted. */
   readonly replaced?: { readonly by: string; readonly until: number };
-  /** True if an adopted Backend token looks guessable. The text itself is not stored, so this is recorded. */
+  /** True if an adopted Backend token looks guessable. Recorded, because the text of the token is not stored. */
   readonly weak?: true;
-  /** Time when a Backend key was first seen in a packet, or `null`. Only a leaked Backend key is in packets. */
+  /** Time when a Backend key was first seen in a packet, which means that it has leaked; `null` before that. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
   /** Absent if no refused message with the key was counted. Earlier releases did not count refused messages. */
@@ -305,7 +304,7 @@ export interface CodeScan {
   /** The files with features, each with its owners from CODEOWNERS. */
   readonly paths: readonly (readonly [path: string, owners: readonly string[]])[];
   /**
-   * The features, each with its number of places in the code and the first places: the index in `paths`, and the line.
+   * The features, each with its number of places in the code, and the first places as an index in `paths` and a line.
    */
   readonly features: readonly (readonly [
     name: string,
@@ -372,7 +371,7 @@ export interface Webhook {
   readonly teamId: string;
   readonly name: string;
   readonly url: string;
-  /** The subscribed events, each with the time when its subscription began. */
+  /** The subscribed events, each with the start of its subscription. */
   readonly events: Readonly<Partial<Record<WebhookEventType, number>>>;
   /** Absent for `standard`, the only format of earlier versions. */
   readonly format?: WebhookFormat;
@@ -432,8 +431,8 @@ export interface QueuedDelivery {
   /** Number of failed attempts since the delivery was last queued. */
   readonly failed: number;
   /**
-   * The node that delivers the event, and the time after which the node is considered dead and other nodes can deliver
-   * the event.
+   * The node that has claimed the delivery, and the time after which other nodes consider this node dead and can claim
+   * the delivery.
    */
   readonly lease: { readonly node: string; readonly until: number } | null;
 }

@@ -5,8 +5,8 @@ import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
  * The roll-up state of the counts of an environment. Once a minute is over, its counts are added to the cell of its
- * hour, and later to the cell of its day. Cells of hours lack only the minutes from `minutes` on, and cells of days
- * lack only the hours from `hours` on. The narrower cells stay until their retention ends.
+ * hour, and later to the cell of its day. Hour cells lack only the minutes from `minutes` on, and day cells lack only
+ * the hours from `hours` on. The narrower cells stay until their retention ends.
  *
  * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` can be missing.
  */
@@ -20,13 +20,13 @@ export interface RollUpState {
   /** The minute before which hour cells were deleted or never existed. */
   readonly hoursFrom: number;
   /**
-   * Number of commits that added to a rolled-up cell. If no field of this state has changed, the rolled-up counts have
-   * not changed.
+   * Number of commits that added to a rolled-up cell. While no field of this state changes, the rolled-up counts do not
+   * change.
    */
   readonly late: number;
   /**
-   * Number of commits that added a user to a past day (see `daysOver`). If no field of this state has changed, the
-   * users of past days have not changed.
+   * Number of commits that added a user to a past day (see `daysOver`). While no field of this state changes, the users
+   * of past days do not change.
    */
   readonly lateUsers: number;
 }

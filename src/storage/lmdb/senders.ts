@@ -25,7 +25,7 @@ export interface SeenSender extends Sender {
   readonly last: number;
 }
 
-/** A slot of ten minutes in which a sender asked for a feature or sent any message. */
+/** A slot of ten minutes in which a sender checked a feature or sent any message. */
 export interface SenderSight {
   readonly environment: number;
   /** The ordinal of the feature's first series, or `environmentOrdinal`. */

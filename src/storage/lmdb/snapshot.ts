@@ -25,9 +25,9 @@ export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Readi
 
 /** Opens a snapshot of all data committed so far. Close the snapshot with `done()`. */
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
-  lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
+  lmdb.resetReadTxn(); // So that the snapshot includes all commits so far.
   const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // The next read starts another transaction. The transaction of the snapshot ends when the snapshot is closed.
+  lmdb.resetReadTxn(); // Later reads use another transaction. The transaction of the snapshot stays open until `done()`.
   return snapshot;
 }
 

@@ -30,8 +30,8 @@ const lines: Readonly<Record<Shortage, { readonly began: string; readonly ended:
 
 /**
  * State of the store. The service recovers from a full disk and from a lack of descriptors, because the failed commit
- * changed nothing. Any other failure ends the process: if fdatasync succeeds after a failure, that does not prove that
- * the data is on disk.
+ * changed nothing. Any other failure ends the process, because a successful fdatasync after a failure does not prove
+ * that the data is on disk.
  */
 export class StoreHealth {
   #state: DiskState = 'writable';
@@ -109,7 +109,7 @@ export class CommitWatch {
   }
 }
 
-/** The oldest reader of a store that keeps freed pages from being reused. */
+/** The oldest reader of a store. While it reads, freed pages are not reused. */
 interface ReaderAge {
   /** Seconds since the reader was first seen. */
   readonly seconds: number;
@@ -150,10 +150,10 @@ export class ReaderWatch {
 
   /** Checks the readers of the store. Call this every few seconds. */
   look(): ReaderAge {
-    // A process that was killed while it read, such as a backup, has left its reader in the file.
+    // Removes the readers of killed processes, such as a backup that was killed while it read.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state does not keep pages from being reused. A series of short readers must not look like
+    // Pages can be reused despite a reader of the latest state. Short readers, one after the other, must not look like
     // one old reader.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;

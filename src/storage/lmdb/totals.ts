@@ -2,8 +2,8 @@ import { prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * Running totals that senders report in place of counts. The amount of each total that is already counted is stored.
- * Only the increase of a total counts, so a total can be received repeatedly, late, and by several machines.
+ * Running totals that senders report in place of counts. The last value of each total is stored, and only an increase
+ * counts. A total can thus be received repeatedly, late, and by several machines.
  *
  * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and
  * three times as Unix ms: the time of the value, the time when the total was last received, and the time of the first
@@ -22,7 +22,7 @@ export interface Total {
   readonly at: number;
   /** Time when the total was received, Unix ms. */
   readonly received: number;
-  /** 1 if the sender began so recently that this total cannot have been forgotten after it was counted; otherwise 0. */
+  /** 1 if the sender began so recently that an unknown total was never counted; otherwise 0. See `freshMs`. */
   readonly fresh: number;
 }
 
@@ -31,17 +31,14 @@ export const maxTotals = 100_000;
 
 /** Time after which a total that was not received again is forgotten, ms. */
 export const totalLifeMs = 48 * 3_600_000;
-/**
- * Maximum age of an unknown total that counts as new, ms. The maximum is below `totalLifeMs`, because the clocks of
- * senders differ.
- */
+/** Maximum age of an unknown total that counts as new, ms. It is below `totalLifeMs`, because clocks differ. */
 export const freshMs = 24 * 3_600_000;
 
 const keyBytes = 20;
 export const totalBytes = 32;
 
 /**
- * Records a total, and returns the amount of it that is not counted yet. An unknown total that is not fresh can have
+ * Records a total, and returns the amount of it that is not counted yet. An unknown total that is not fresh might have
  * been counted and forgotten, so only its later increase counts. If a later value is smaller, the sender has started
  * again: the whole value counts, and values from before the restart no longer count. Call this in a transaction.
  */

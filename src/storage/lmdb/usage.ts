@@ -63,7 +63,7 @@ export function openReplicaStore(data: string): ReplicaStore {
 /**
  * The tables of the spool. Its usage tables hold the open delta, which has the counts that are not in a sealed delta
  * yet. Sealing a delta empties these tables, except for the names of series and the messages of the last minutes. In a
- * spool, `cumulative` has different records. Key: as in `messages`. Value: see `cumulativeRecord`.
+ * spool, `cumulative` has other records: the keys of `messages`, and values of `cumulativeRecord`.
  */
 export interface SpoolStore extends UsageTables {
   /**
@@ -82,7 +82,7 @@ export interface SpoolStore extends UsageTables {
    */
   readonly used: Table;
   /**
-   * Running totals in order of arrival, which the replicas compare with the amounts that they have counted. Key: a
+   * Running totals in order of arrival, from which replicas compute the increase that they have not counted. Key: a
    * number (u48, big-endian), ascending. Value: see `totalRecord`.
    */
   readonly totals: Table;
@@ -113,7 +113,7 @@ export interface StreamRecord {
   readonly first: number;
   /** All packets that were admitted until this time are in a delta of the stream. */
   readonly mark: StreamWatermark;
-  /** A closed stream whose remaining data this stream ships. The closed stream receives no more counts. */
+  /** An earlier stream, closed for new counts, whose remaining data this stream ships. */
   readonly restOf?: string;
   /** `done`: PostgreSQL has the whole stream and expects no more deltas. `aside` (earlier versions): never shipped. */
   readonly state: 'open' | 'aside' | 'done';
@@ -123,7 +123,7 @@ export interface StreamRecord {
 export interface StreamWatermark {
   /** Unix ms. */
   readonly at: number;
-  /** The position up to which the node had applied the log. */
+  /** The position in the log up to which the node had applied it. */
   readonly applied: number;
   /** The version of the accounts that the node had. */
   readonly version: number;

@@ -33,8 +33,8 @@ interface UpkeepDeps extends EraseDeps {
 }
 
 /**
- * Maximum number of records per step. A batch can wait a few milliseconds for a step. A step of a deletion can touch
- * more records, because the records are adjacent and thus on few pages.
+ * Maximum number of records per step. A batch can wait a few milliseconds for a step. Records of a deletion are
+ * adjacent, on few pages, so a step can touch more of them.
  */
 const stepLimit = { retention: 8, deletion: 64 };
 
@@ -56,16 +56,16 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
-    // A refusal means that the store accepts no writes. This is logged elsewhere, and the next round retries the step.
+    // A refusal means that the store accepts no writes, which is logged elsewhere. The next round retries the step.
     if (!(error instanceof Refusal)) deps.failed(error);
   }
 }
 
 /**
- * Removes the data of deleted applications and environments. The change that requests a deletion also makes the
- * application or environment unknown, so no further packet joins a batch for it. Earlier packets are written or refused
- * before the first step, so no data on this machine reappears after the last step. The deletion ends when other
- * machines can no longer send data. After a crash, the next process continues the deletion.
+ * Removes the data of deleted applications and environments. The change that requests a deletion also removes the
+ * application or environment, so later packets are refused. Earlier packets are settled before the first step, so no
+ * data of this machine reappears after the last step. The deletion ends when other machines can no longer send data.
+ * After a crash, the next process continues the deletion.
  * @returns false if the service is stopping
  * @throws {Refusal} `store_unavailable`
  * @throws {CommitError} if the store rejected a step

@@ -189,7 +189,7 @@ function readMessage(body: string, deliveryId: string, consoleUrl: string): Mess
   return { sentence, facts: [...facts, ['Team', words`${event.data.team.name}`]], link, deliveryId };
 }
 
-/** The message of an event; `undefined` if a later release queued it with values that are unknown here. */
+/** Returns the message of an event; `undefined` if a later release queued it with unknown values. */
 function messageOfKnown<Type extends SentEventType>({ type, data }: Event<Type>): EventMessage | undefined {
   try {
     return eventMessage(type, data);
@@ -208,7 +208,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** Renders our own words, and names from other sources, in a format. */
+/** Formats texts for a receiver: `own` for words of flagmeter, `name` for names from other sources. */
 interface Notation {
   readonly own: (text: string) => string;
   readonly name: (text: string) => string;
@@ -226,7 +226,7 @@ function factIn({ own, name }: Notation, words: Words): string {
   return words.map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact)))).join('');
 }
 
-/** Joins the lines that fit into this many characters. Other lines are left out. */
+/** Joins the first lines whose total length is at most `most` characters. */
 function fitting(lines: readonly string[], most: number): string {
   let left = most + 1;
   const shown = lines.filter(({ length }) => {

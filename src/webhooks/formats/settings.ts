@@ -60,7 +60,7 @@ function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook:
   return { authorization: given };
 }
 
-/** Keeps a credential while the host stays the same. Otherwise an Admin could change the URL to read the credential. */
+/** Keeps a credential while the host stays the same. Otherwise an Admin could send it to a host of their own. */
 function keptAuthorization({ url }: WantedFormat, webhook: Webhook | undefined): FormatFields {
   const authorization = webhook?.authorization;
   if (authorization === undefined) return {};

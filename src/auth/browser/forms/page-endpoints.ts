@@ -19,7 +19,7 @@ interface Page<Deps> {
   readonly query?: TObject;
   /** The form that our page or a client posts. */
   readonly form?: TObject;
-  /** Descriptions of the responses, by status. Responses other than `withoutBody` are pages. */
+  /** Descriptions of the responses, by status. Statuses in `withoutBody` have no body, all others have a page. */
   readonly responses: Readonly<Record<number, string>>;
   readonly bind: Endpoint<Deps>['bind'];
 }

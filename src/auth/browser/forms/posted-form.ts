@@ -23,7 +23,7 @@ export interface FormPurpose {
   readonly redirectUri: string | null;
 }
 
-/** A form from one of our pages, made for the browser that sent it. */
+/** A posted form whose CSRF token belongs to the browser. */
 export interface PostedForm {
   readonly request: Request;
   readonly purpose: FormPurpose;
@@ -62,7 +62,7 @@ export function findPage({ path }: Request): AttemptPage {
 }
 
 /**
- * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
+ * Reads a form posted to a page. Returns an error page instead if its CSRF token belongs to another browser.
  * @param stale creates the error page; by default, the sign-in page with an error
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */

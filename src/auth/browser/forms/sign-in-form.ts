@@ -35,8 +35,8 @@ import { enrolByForm, entered, proveByForm } from './second-factor-form.ts';
 const unfinished: FormError = { status: 400, text: 'Enter your e-mail address and your password.', typed: true };
 
 /**
- * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a
- * second factor or a new password, shows the page of the missing step. The form of that page is handled here, too.
+ * Signs a user in with the typed credentials, or shows the page again with an error. If a step such as a second factor
+ * is missing, shows the page of this step, and handles its form, too.
  */
 export function signInByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
@@ -67,7 +67,7 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const again = (error: FormError) => signInAgain(services, posted, error, email);
   const lead = findLead(services, request, email);
   if (lead !== undefined && password === '') return { response: leadPage(lead) };
-  // The throttle uses names with a space for other factors, so an e-mail address must not contain a space.
+  // An e-mail address must not contain a space, because the throttle has names with a space for other factors.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
   const credentials = { email, password, address: request.remoteAddress, browser, userAgent: readUserAgent(request) };
   try {
@@ -79,7 +79,7 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   }
 }
 
-/** Finds the provider with which all users of the domain of an e-mail address must sign in. */
+/** Finds the provider with which users of the address's domain must sign in. */
 function findLead({ accountStore, providers }: PageServices, request: Request, email: string): Lead | undefined {
   const rule = domainRule(readSignInPolicy(accountStore), email);
   const provider = rule && providers.find(rule.providerId);
@@ -149,7 +149,7 @@ type NewPasswordResult =
   | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
   | { readonly outcome: 'not-a-member'; readonly user: User }
-  /** The browser is not signed in, or the user has already set a password. */
+  /** The browser is no longer signed in, or the user has already set a new password. */
   | { readonly outcome: 'over' };
 
 /**

@@ -64,8 +64,7 @@ export function continueWithPage(name: string, email: string, address: string, c
 }
 
 /**
- * A page with a hyperlink to a provider. The page has no form, because the `form-action` of a form could block the
- * redirect.
+ * A page with a hyperlink to a provider. The page has no form, because the CSP `form-action` could block the redirect.
  */
 function continueWith(name: string, address: string, task: Html, cookie?: string): HttpResponse {
   const title = `Continue with ${name}`;

@@ -14,8 +14,7 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Htt
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
-  // A refused passkey is not offered again. Otherwise, a program that offers passkeys automatically could repeat it
-  // endlessly.
+  // After a refused passkey, passkeys are not offered in the field, because a password manager could send it endlessly.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formResponse(page, {

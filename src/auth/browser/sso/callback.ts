@@ -101,7 +101,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
   };
   if (attempt.linkTo !== undefined) {
     const signIn = await currentSignIn(services, browser);
-    // The account is linked only through the sign-in that requested the link, not through another sign-in.
+    // Only the sign-in that requested the link can complete it.
     if (signIn?.key !== attempt.linkTo) throw new ProviderRefusal('sign_in_over');
     await linkAccount(services, signIn, { ...account, address });
     return { status: 303, headers };
@@ -111,7 +111,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
     browser,
     address,
     link: attempt.link,
-    // The page that continues the sign-in checks whether the user can use the client.
+    // The next page checks whether the user may use the client of the request.
     client: findClient(services.directory, consoleClientId)!,
     userAgent: readUserAgent(request),
   });

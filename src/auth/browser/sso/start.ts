@@ -21,7 +21,7 @@ export const startParameters = Type.Object({
 });
 
 /**
- * Redirects a browser to a provider. Anyone can start an attempt, so a cookie keeps its state.
+ * Redirects a browser to a provider. Anyone can start an attempt, so its state is in a cookie instead of in memory.
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} if the authorization request is not valid
  */
@@ -66,8 +66,8 @@ async function beginAttempt(
 }
 
 /**
- * Leads the user of a form to a provider, to link an account of the provider. Only a form can start this. Otherwise
- * another site could make a browser link an account of the attacker.
+ * Leads the user of a form to a provider, to link an account of the provider. Only a form with a CSRF token can start
+ * this, so that no other site can link an attacker's account.
  */
 export async function leadToLink(
   services: SsoServices,
@@ -95,7 +95,7 @@ function readWishes(services: SsoServices, query: string): Hints & Pick<Attempt,
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
 }
 
-/** The address of the page that continues the sign-in, without the requirements that the provider has fulfilled. */
+/** The address of the page that continues the sign-in, without the requirements that the provider has met. */
 export function continuation({ page, query }: Pick<Attempt, 'page' | 'query'>): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('max_age');

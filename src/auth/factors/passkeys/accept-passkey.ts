@@ -14,7 +14,7 @@ interface PasskeyProof {
   readonly assertion: SentAssertion;
   readonly address: string;
   readonly browser: Browser;
-  /** The user who has already typed the password. The device then does not have to verify the user. */
+  /** The user who has already typed the password. The device then need not verify the user. */
   readonly user?: User;
 }
 
@@ -35,7 +35,7 @@ interface VerifiedAssertion {
   readonly backedUp: boolean;
 }
 
-/** Maximum number of challenges that a passkey can answer within the lifetime of a challenge. */
+/** Maximum number of stored challenges that a passkey has answered, and that have not expired. */
 const mostAnswered = 50;
 
 /**
@@ -52,7 +52,7 @@ export async function acceptPasskey<Accepted>(
   const { directory } = services;
   const { assertion, address, browser } = proof;
   const challenge = readChallenge(assertion);
-  // This check comes first, so that an attempt without a challenge of our pages uses no disk space.
+  // Checked first, so that an attempt without a challenge from our pages uses no disk space.
   const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return { outcome: 'stale' };
   const id = passkeyId(assertion.id);
@@ -111,7 +111,7 @@ async function verify(
       expectedOrigin: new URL(issuer).origin,
       expectedRPID: relyingPartyId(issuer) ?? '',
       requireUserVerification: user === undefined,
-      // The real counter is compared in the transaction, with the latest state.
+      // The counter is compared in the transaction instead, with the latest state.
       credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
     });
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;

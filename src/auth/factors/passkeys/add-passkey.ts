@@ -58,7 +58,7 @@ export async function registerPasskey<Drafted>(
     return await services.directory.under({ id: user.id, address }).change((tx) => {
       const current = tx.users.get(user.id);
       if (current === undefined || !tx.has('signIns', key)) return refused(outOfDate);
-      // The user might have added a factor in another browser, which this browser has not proven.
+      // In another browser, the user might have added a factor that this browser has not proven.
       if (missingStep(tx, current, authentication) !== missing) return refused(outOfDate);
       if (hasAnswered(tx, current, challenge)) return refused(outOfDate);
       addPasskey(tx, current, passkey);

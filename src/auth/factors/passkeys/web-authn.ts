@@ -84,7 +84,7 @@ export function readChallenge(sent: SentCredential): string {
 
 /**
  * True if the page was in a frame of another site (WebAuthn §7.1 step 10, §7.2 step 14). Our pages forbid frames. The
- * library accepts a registration in a frame, and sometimes a sign-in.
+ * library would accept a registration in a frame, and sometimes a sign-in.
  */
 export function isFramed(sent: SentCredential): boolean {
   const { crossOrigin = false, topOrigin } = parseClientData(sent);

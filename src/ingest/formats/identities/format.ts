@@ -53,7 +53,7 @@ function mintHandler(
       checkContentType(request.header('content-type'));
       return checkMint(parseJson(decodeText(body)));
     },
-    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key could have been deleted.
+    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key could have been deleted while the body arrived.
     count(profile, { holder: { application } }, request) {
       const { instanceId, durable } = deps.instances.mint(application, profile, deps.clock.now(), (batch) => {
         const userAgent = request.header('user-agent');

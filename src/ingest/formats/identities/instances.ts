@@ -15,14 +15,14 @@ import {
 } from '../../../storage/lmdb/instances.ts';
 import type { Application } from '../../../storage/lmdb/records.ts';
 
-/** A user of an application. The hash is used to count unique users. The digest is used to find exposures. */
+/** A user of an application. Unique users are counted by the hash; exposures are stored under the digest. */
 export interface Person extends Hash64 {
   readonly digest: Digest;
 }
 
 interface FoundPerson {
   readonly person: Person;
-  /** Set if this use extends the lifetime of the id. */
+  /** The use to record if it extends the lifetime of the id; otherwise `undefined`. */
   readonly use: InstanceUse | undefined;
 }
 
@@ -43,7 +43,7 @@ export type InstanceChange =
   | { readonly dropped: string }
   | { readonly cleared: true };
 
-/** Threads that attribute packets to people found by the main thread. */
+/** Threads that attribute packets to people whom the main thread has found. */
 export interface InstanceThreads {
   publish(change: InstanceChange): void;
   /** Resolves when all earlier packets of an application in these threads are on disk or refused. */
@@ -56,13 +56,13 @@ const maxKnown = 50_000;
 const knownMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A cache of valid instance ids. Invented ids take no memory. */
+/** A cache of valid instance ids. Unknown ids are not cached. */
 class KnownInstances {
   readonly #known = new Map<string, KnownInstance>();
   /** Cached ids by person, so that minting and forgetting take effect immediately. */
   readonly #idsByPerson = new Map<string, string[]>();
   readonly #ttlMs: number;
-  /** Minimum extension of an id's expiry, so that most uses need no write. */
+  /** Minimum extension of an id's expiry that is stored. Most uses therefore need no write. */
   readonly #strideMs: number;
 
   /** @param ttlMs lifetime of an id after its last use */
@@ -146,7 +146,7 @@ interface MintResult {
 export class Instances {
   readonly #deps: InstanceDeps;
   readonly #known: KnownInstances;
-  /** People being forgotten. Packets received before the deletion is on disk must not recreate their records. */
+  /** People whose deletion is not on disk yet. Packets must not recreate their records until then. */
   readonly #leaving = new Map<string, number>();
 
   constructor(deps: InstanceDeps) {
@@ -184,7 +184,7 @@ export class Instances {
   }
 
   /**
-   * Finds the person of an id in a single lookup. An id from another machine could arrive between two lookups.
+   * Finds the person of an id in a single lookup. Between two lookups, an id from another machine could arrive.
    * @param now Unix ms
    * @returns `'unresolved'` if another machine could have minted the id a moment ago; `undefined` if the id is unknown,
    * expired, or of another application
@@ -196,7 +196,7 @@ export class Instances {
     return this.#known.use(instanceId, known, now);
   }
 
-  /** Clears the cache, because another machine could have minted ids or forgotten people. */
+  /** Clears the cache, because another machine has minted ids or forgotten people. */
   readAgain(): void {
     this.#known.clear();
     this.#deps.threads?.publish({ cleared: true });

@@ -21,14 +21,14 @@ export interface OtlpCountingDeps extends Pick<CountingDeps, 'clock' | 'dictiona
   readonly retention: Retention;
 }
 
-/** A resource of a request, resolved to an environment of the application. */
+/** The environment of an application to which a resource of a request is resolved. */
 export interface Place {
   readonly environment: Environment;
   readonly service: string;
   readonly version: string;
 }
 
-/** Sender of a request. `places` has one item per resource; `undefined` for a resource that is not counted. */
+/** Sender of a request. `places` has one item per resource: `undefined` if the resource is not counted. */
 interface CountedSender {
   readonly holder: KeyHolder;
   readonly places: readonly (Place | undefined)[];
@@ -192,14 +192,14 @@ function toSeriesRef(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }
 
-/** Maximum number of totals in each of two maps. The maps hold totals that the store has not folded yet. */
+/** Maximum number of totals in each of two maps. They hold totals that are not folded into the store yet. */
 const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;
 
 export class LatestTotals {
   readonly #store: Pick<UsageTables, 'totals'>;
-  /** Latest totals by application and digest. The store has a total only once the total is folded. */
+  /** Latest totals by application and digest. Needed until the totals are folded into the store. */
   #recent = new Map<string, Last>();
   /** Earlier totals. Forgetting all earlier totals together is cheaper than forgetting the oldest total each time. */
   #earlier = new Map<string, Last>();
@@ -224,7 +224,7 @@ export class LatestTotals {
       this.#recent = new Map();
     }
     if (last === undefined) return fresh === 1 ? undefined : 'first_point';
-    // The start is part of the digest, so a restarted process has another series.
+    // A restarted process has another start, and thus another digest. A smaller value means a shared series.
     return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;
   }
 }

@@ -20,8 +20,8 @@ import {
 
 /**
  * Decodes protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). All signals have the
- * same nesting. A request has resources (field 1). Each of these has the resource itself (1) and scopes (2). Each scope
- * has the scope itself (1) and records (2). Fields can arrive in any order.
+ * same nesting. A request has resources (field 1). Each entry has the resource itself (1) and its scopes (2), each of
+ * which has the scope itself (1) and its records (2). Fields can arrive in any order.
  */
 
 function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {
@@ -114,7 +114,7 @@ const histogram = 9;
 const exponentialHistogram = 10;
 const summary = 11;
 
-/** Reads a `Metric`. If its name comes first and the metric is not counted, its points are skipped. */
+/** Reads a `Metric`. If the name comes first and shows that the metric is not counted, skips its points. */
 function readMetric(reader: ProtoReader): Metric {
   const metric = { name: '', points: [] as Point[], temporality: 0, isMonotonic: false, others: 0 };
   const mayCount = () => metric.name === '' || isCounted(metric.name);

@@ -128,8 +128,8 @@ function keepFound({ findLane }: OtlpDeps, { found }: OtlpCounter, { holder }: O
 }
 
 /**
- * Counts a request once. The ledger of each of its environments records the request. The ledger of the first
- * environment also has all notes.
+ * Counts a request once. The ledger records the request in each of its environments, and all notes in the first of
+ * them.
  */
 function count(
   deps: OtlpDeps,

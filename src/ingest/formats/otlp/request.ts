@@ -9,7 +9,7 @@ export type Attributes = Map<string, Scalar>;
 
 /**
  * Names of each attribute, latest first, in OpenTelemetry's conventions for feature flags
- * (https://opentelemetry.io/docs/specs/semconv/feature-flags). Published hooks still send the earlier names.
+ * (https://opentelemetry.io/docs/specs/semconv/feature-flags). Released hooks still send the earlier names.
  */
 const names = {
   feature: ['feature_flag.key', 'key'],
@@ -55,7 +55,7 @@ export function isEvaluationSpan(name: unknown): boolean {
 const successTotal = 'feature_flag.evaluation_success_total';
 const errorTotal = 'feature_flag.evaluation_error_total';
 
-/** True if a metric is counted. The other metrics of OpenTelemetry hooks count the same evaluations a second time. */
+/** True if a metric is counted. Other metrics of OpenTelemetry hooks would count the same evaluations twice. */
 export function isCounted(metric: string): boolean {
   return metric === successTotal || metric === errorTotal;
 }
@@ -99,7 +99,7 @@ type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsu
 
 /** Index of a missing text. */
 export const noText = -1;
-/** Replacement for a missing time. Data without a time counts at its arrival. */
+/** Replacement for a missing time. Data without a time counts at the time of its arrival. */
 export const noTime = -1;
 
 /** Numbers per row of the lists in an `OtlpRequest`. A row refers to texts by their indexes. */
@@ -114,7 +114,7 @@ export const totalWidth = 10;
 export interface OtlpRequest {
   /** First 64 bits of the SHA-256 of the body. */
   readonly digest: readonly [number, number];
-  /** True if a record has a time. Otherwise another request can have the same digest. */
+  /** True if a record has a time. Otherwise, different requests can have the same digest. */
   readonly isDistinct: boolean;
   readonly texts: Uint8Array;
   readonly textEnds: Uint32Array;
@@ -165,7 +165,7 @@ interface FoundTotal {
   readonly scope: string;
 }
 
-/** Lone surrogates. UTF-8 cannot encode them, so two different texts could have the same bytes. */
+/** Lone surrogates, which UTF-8 cannot encode: two texts that differ in them have the same bytes. */
 const loneSurrogate = /\p{Cs}/u;
 const maxCount = 2 ** 31 - 1;
 const delta = 1;

@@ -11,8 +11,8 @@ const userRow = 4;
 const valueRow = 5;
 
 /**
- * Returns the identity of a report by its content, for reports without a key. The identity is unique only if
- * `isDistinct` returns true.
+ * Returns the identity of a report by its content, for reports without an `Idempotency-Key`. The identity is unique
+ * only if `isDistinct` returns true.
  */
 export function identityOfReport(sender: MessageSender, report: Report | PackedReport): MessageIdentity {
   const { instanceName, processStartTime, time, statCount } = report;
@@ -44,8 +44,8 @@ function addContent(rows: RowSum, report: Report): void {
 }
 
 /**
- * True if the content distinguishes the report from all other reports of its sender. Forked processes can send equal
- * reports within one millisecond. The report therefore needs a time that is finer than a millisecond.
+ * True if the content distinguishes the report from all other reports of its sender. This requires a time finer than a
+ * millisecond, because forked processes can send equal reports in one millisecond.
  */
 export function isDistinct({ time }: ReportHead): boolean {
   return isFinerThanMs(time);
@@ -108,7 +108,7 @@ const words = new Uint32Array(doubles.buffer);
 
 /**
  * A 64-bit hash of rows: the sum of the hashes of the rows, which does not depend on their order. Sorting and a
- * cryptographic hash would take several times as long as decoding. Equal sums of two messages harm only their sender.
+ * cryptographic hash would take several times as long as decoding. A sender that forges equal sums harms only itself.
  */
 export class RowSum {
   #sumA = 0;

@@ -21,15 +21,15 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Maximum number of records that wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
+/** Maximum number of records that wait to be folded, which take 4 MiB of the journal. Packets are refused at 64 MiB. */
 const maxUnfolded = 100_000;
 
 /** Maximum number of parts in memory. All other parts are folded, so the store knows them. */
 const maxKnown = 1000;
 
 /**
- * Imports parts of files with earlier counts. The batch that counts a part also stores the identity of the part
- * permanently. A part therefore counts once, even after a restart, and once on all nodes together.
+ * Imports parts of files with earlier counts. The batch that counts a part also stores its identity permanently. A part
+ * therefore counts only once, even after a restart or on another node.
  */
 export class ImportedParts {
   readonly #deps: ImportedPartsDeps;
@@ -54,7 +54,7 @@ export class ImportedParts {
     return this.#before(createIdentity(target, part)) !== undefined;
   }
 
-  /** Predicts the result of `add`, as far as it is known in advance. @throws {Refusal} `invalid_body` */
+  /** Returns the expected result of `add`, without counting the part. @throws {Refusal} `invalid_body` */
   check(target: ImportTarget, part: ImportPart): ImportedPart {
     checkPart(part);
     return { ...nothing, counted: !this.has(target, part), outside: this.#outside(part) };

@@ -104,9 +104,8 @@ interface SentReport<T extends Type.TSchema> {
 }
 
 /**
- * Reads a body by its schema, without the values that cannot be counted (see `omitInvalid`). Numbers that a double
- * cannot represent exactly become strings for names and hashes. They are converted after the check, because the schema
- * expects numbers.
+ * Reads a body by its schema, without the values that cannot be counted (see `omitInvalid`). In names and hashes,
+ * numbers that a double cannot represent become strings, after the schema has checked them as numbers.
  * @param checkSent refuses a body for reasons that the schema cannot express
  * @throws {Refusal} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
  */

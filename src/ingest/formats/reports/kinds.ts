@@ -38,7 +38,7 @@ export interface ReportKind<R extends Report> {
   readonly route: 'usage' | 'metrics';
   /** Finds the sender of a report. Any type of key may report. @throws {Refusal} of status 404 */
   resolve(report: ReportHead): ReportSender;
-  /** @param key the `Idempotency-Key`; without this key, the content can identify the report */
+  /** @param key the `Idempotency-Key`; without it, the content might identify the report */
   count(report: R | LongReport, sender: ReportSender, source: TransportSource, key: string | undefined): CountedReport;
   /** Prepares `count` in steps. @param nextStep resolves after other requests have been served */
   prepare(

@@ -21,13 +21,13 @@ export interface Steps {
   addBefore(fill: (batch: Batch) => void): Promise<void>;
 }
 
-/** Notes that are known only after the report was added to a batch. */
+/** Notes that are known only once the report is in a batch. */
 export type AddedNotes = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
 
 /**
  * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one
- * series are added up. Then most of its users are committed before the rest of the report. This is safe because users
- * are unique.
+ * series are added up. Most of its users are committed before the rest of the report, which is safe: a repeated user
+ * counts once.
  */
 export class LongReport {
   readonly report: PackedReport;
@@ -129,7 +129,7 @@ export class LongReport {
     this.#rows[row + 3]! += viewed;
   }
 
-  /** Adds a row for each value, because all values count for the minimum and the maximum. */
+  /** Adds a row for each value, because each value can be the minimum or the maximum. */
   #addValue(ref: number, value: number, { bucket, at, moved }: CountedAt): void {
     this.#moved ||= moved;
     this.#addRow(ref, bucket, value, at);

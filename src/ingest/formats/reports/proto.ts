@@ -247,8 +247,8 @@ const noVariants: readonly VariantValue[] = [];
 /**
  * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
  * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the
- * numbers of the other fields by one. Protobuf omits zero. An observation without a value therefore counts as zero. A
- * counter without a value is ignored, because zero does not change a sum.
+ * numbers of the other fields by one. Protobuf omits a value of zero, so an observation without a value counts as zero.
+ * A counter without a value would not change the sum.
  */
 function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuilder): void {
   const outer = reader.enter();
@@ -261,7 +261,7 @@ function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuil
     if (field === 0) {
       time = readTimestamp(reader);
       if (time === undefined) addNote(builder.notes, 'value_dropped', 'observations', 'time');
-    } // A counter has no field 0, so this entry is an observation.
+    } // Only the fields of an observation, shifted by one, include a 0.
     else if (field === 1) entry.metric = reader.name();
     else if (field === 2) entry.enabledCount = reader.count();
     else if (field === 3) entry.disabledCount = reader.count();

@@ -132,8 +132,8 @@ export interface PackedReport extends ReportHead {
 }
 
 /**
- * Optional field of an entry. Names are checked when entries are counted: an invalid name has no series (see
- * `EnvironmentSeries`). An invalid value is `NaN`. It is left out and noted, and the rest of its entry counts.
+ * Optional field of an entry. Names are checked later: an invalid name has no series (see `EnvironmentSeries`). An
+ * invalid value is `NaN`, and is left out with a note. The rest of its entry counts.
  */
 
 type Maybe<T> = T | null | undefined;
@@ -145,7 +145,7 @@ interface UsageEntry {
   readonly usedCount?: Maybe<number>;
 }
 
-/** Counts of a variant. They can be read before the name of the feature. */
+/** Counts of a variant while its entry is read, possibly before the name of the feature. */
 export type VariantBuilder = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
 export interface UsageBuilder {
@@ -170,7 +170,7 @@ export function endUsage(
 /**
  * Completes the variants of an entry. They are its `variantStats` or, if it has none, the legacy counts as variants
  * `enabled` and `disabled`. A named variant exists even if its counts are zero. A legacy variant exists only if its
- * count is not zero, because every old entry has both counts.
+ * count is not zero, because every legacy entry has both.
  *
  * `requestCount` is ignored. It counts the requests that checked a variant at least once, not the checks.
  *
@@ -227,7 +227,7 @@ export interface VariantValue {
 /** Rule for several values of a metric: sum them, or keep the last one. */
 export type MergeMode = 'sum' | 'last';
 
-/** Metric entries read so far. A value without its own time gets the time of the report. */
+/** Metric entries that were read so far. A value without a time gets the time of the report. */
 export interface MetricsBuilder {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
   readonly notes: ReportNotes;
@@ -246,10 +246,10 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
  * Adds the values of an entry, which can have its own time (Unix ms).
  *
  * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
- * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value`, or comes from
- * `variantValues`, which is all that current SDKs send. The `variantValues` are summed, except in an observation, where
- * each value counts. A `value` of zero counts as absent if there are other values, because protobuf cannot distinguish
- * zero from absent. Old senders send counts but no values. Their counts are read only if there is no value at all.
+ * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value` or, as current SDKs
+ * send only these, the `variantValues`: their sum, or each of them in an observation. A `value` of zero counts as
+ * absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders send counts,
+ * which are read only if there are no values.
  */
 export function addValues(
   builder: MetricsBuilder,
@@ -304,7 +304,7 @@ function addVariants(variants: readonly VariantValue[], merging: MergeMode, add:
   }
 }
 
-/** True if a value was certainly sent. Zero can mean absent, and `NaN` stands for an invalid value that was sent. */
+/** True if a value was certainly sent. Zero can stand for an absent value, and `NaN` stands for an invalid value. */
 function isThere(value: Maybe<number>): value is number {
   return value != null && value !== 0;
 }

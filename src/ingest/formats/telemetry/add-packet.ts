@@ -12,7 +12,7 @@ import type { Packet } from './packet.ts';
  * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries with an invalid name are left out.
  * @param person the user to whom the packet is attributed
  * @param asker the sender
- * @param unresolved receives the rows of a user who can become known later: see `UnresolvedUse.rows`
+ * @param unresolved receives the rows for a person who might become known later: see `UnresolvedUse.rows`
  */
 export function addPacket(
   packet: Packet,
@@ -55,7 +55,7 @@ interface Attribution {
   readonly person: Person | undefined;
   /** Set if the expiry of the instance id is extended. */
   readonly use: InstanceUse | undefined;
-  /** Set if the instance id can become known later. Its `rows` are still empty. */
+  /** The use of an instance id that might become known later. Its `rows` are still empty. */
   readonly unresolved: UnresolvedUse | undefined;
   readonly instanceDropped: boolean;
 }
@@ -65,8 +65,8 @@ export type PeopleFinder = Pick<Instances, 'find' | 'identifyPerson'>;
 const unattributed: Attribution = { person: undefined, use: undefined, unresolved: undefined, instanceDropped: false };
 
 /**
- * Attributes a packet by its instance id. Without an instance id, it is attributed by the identity that the client
- * asserts, if the application accepts such identities.
+ * Attributes a packet by its instance id. Without an instance id, attributes it by the client's own identity, if the
+ * application accepts such identities.
  */
 export function attribute(
   instances: PeopleFinder,

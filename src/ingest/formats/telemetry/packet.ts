@@ -142,7 +142,7 @@ export function invalidNameIn({ f = {}, m = {} }: Packet): string | undefined {
 
 const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
 
-/** Returns the first unknown field of a packet. The ledger notes it, so that a misspelt field is noticed. */
+/** Returns the first unknown field of a packet. The ledger notes it, because it can be a misspelling. */
 export function unknownFieldIn(packet: Packet): string | undefined {
   for (const field in packet) if (!fields.has(field)) return field;
   return undefined;
@@ -151,8 +151,8 @@ export function unknownFieldIn(packet: Packet): string | undefined {
 const maxText = 256;
 
 /**
- * True if a parsed body is a packet as sent by SDKs. Every packet that passes also passes `PacketSchema`, which checks
- * the rest and describes errors. This check is faster: the schema's check takes longer than parsing the packet.
+ * True if a parsed body is a packet as sent by SDKs. Such a packet also passes `PacketSchema`, which checks other
+ * packets and describes errors. The schema's check takes longer than parsing the packet.
  */
 export function isPlainPacket(body: unknown): boolean {
   if (!isObject(body)) return false;
@@ -174,7 +174,7 @@ function isObject(value: unknown): value is Fields {
 }
 
 /**
- * True for a text within the schema's limit of characters. The code units are counted, because a text never has more
+ * True for a text within the schema's limit of characters. Counts code units, of which a text has at least as many as
  * characters.
  */
 function isShortText(value: unknown): boolean {

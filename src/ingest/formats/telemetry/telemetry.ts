@@ -16,7 +16,7 @@ import { checkPacket, invalidNameIn, omittedIn, type Packet, type PacketSender, 
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: PeopleFinder;
   readonly maxBody: number;
-  /** Owner of the data that some packets need. Set in a thread that forwards these packets: see `packetsHere`. */
+  /** Owner of data that some packets need; `undefined` in the owner itself. See `packetsHere`. */
   readonly owner?: Owner;
 }
 
@@ -195,9 +195,9 @@ function isReadable({ code, status }: Refusal, origin: string | undefined, holde
 
 /** The thread that owns the data for some packets, as seen by other threads. */
 export interface Owner {
-  /** Applies all changes that the owner has announced, including changes since the head of a request arrived. */
+  /** Applies all changes that the owner has published. */
   catchUp(): void;
-  /** True if this thread can count a packet exactly as the owner would. The result can change later. */
+  /** True if this thread can count a packet exactly as the owner would. A later call can return another result. */
   countsHere(packet: Packet, sender: PacketSender): boolean;
   /** Forwards a request to the owner. @param body if it was read */
   forward(request: Request, body?: Uint8Array): Promise<HttpResponse>;

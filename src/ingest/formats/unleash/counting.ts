@@ -112,7 +112,7 @@ export class UnleashCounter {
     }
   }
 
-  /** Returns the rows of a usage. A chunk that begins in the middle of a flag continues the last rows. */
+  /** Returns the rows of a usage. A chunk that begins within a flag continues the last rows. */
   #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
     const last = this.#usages.at(-1);
     if (last !== undefined && first !== undefined && first.kind < opensFeature) return last.rows;
@@ -198,14 +198,12 @@ function findRepeats({ sdk, appName }: Head, request: Headers): Repeats | undefi
   return sdk === undefined ? undefined : repeats.never;
 }
 
-/** True for the headers of SDKs for Node before version 6, which send the service name in place of the SDK. */
+/** True for SDKs for Node before version 6, whose headers have the service name in place of the SDK. */
 function isEarlyNode({ appName }: Head, request: Headers): boolean {
   return request.header('user-agent') === appName && request.header('accept-encoding') === 'gzip,deflate';
 }
 
-/**
- * Time in the identity of a sender. It is later than any start, because the earliest identities are forgotten first.
- */
+/** Time in the identity of a sender, later than any start: the earliest identities are forgotten first. */
 const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 
@@ -255,7 +253,7 @@ function listNames({ appName, connection, instance }: Head): readonly string[] |
   return instance === undefined ? undefined : [appName ?? '', 'instance', instance];
 }
 
-/** Creates an identity. Identities of about the same time are next to each other in the store. */
+/** Creates an identity. Identities of similar times are adjacent in the store. */
 function createIdentity({ application, environment }: Place, names: readonly string[], seconds: number): Uint8Array {
   const text = JSON.stringify(['unleash', environment, ...names]);
   const [a, b] = digestWords(hash('sha256', text, 'buffer'));

@@ -55,7 +55,7 @@ interface ReceivedMessage {
 
 /**
  * Handles messages of Unleash SDKs and Unleash Edge, in the steps of `Pipeline`. The token is in a header, so a body
- * without a known token is not read. Temporary refusals are never 400, 401, 403 or 413. After such a status, SDKs send
+ * without a known token is not read. Temporary refusals never have status 400, 401, 403 or 413, after which SDKs send
  * nothing until their process restarts.
  * @param forPages true if web pages and mobile apps send the message, with a public token
  */
@@ -158,7 +158,7 @@ const unknownEnvironment = new Refusal('unknown_environment', senderRefusals.unk
 export const originRefusal = 'The application does not allow this origin';
 const originNotAllowed = new Refusal('origin_not_allowed', originRefusal);
 
-/** @throws {Refusal} of status 404, after which SDKs for Node back off and keep their counts */
+/** @throws {Refusal} of status 404, after which SDKs for Node keep their counts and retry later */
 function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
   const token = readKey(request);
   const holder = token === undefined ? undefined : keys.findKey(token);
@@ -182,8 +182,8 @@ function hashBody(body: Uint8Array, connection = ''): Digest {
 }
 
 /**
- * @param sent kind and request of a server's message; `undefined` for web pages and mobile apps, whose SDKs never
- * repeat a message
+ * @param sent kind and request of a server's message; `undefined` for pages and mobile apps, whose SDKs never repeat a
+ * message
  */
 function count(
   deps: UnleashDeps,

@@ -90,7 +90,7 @@ export class AuditExport {
     const same = audit.get(auditKey(number));
     if (same !== undefined) return formatLine(same) === formatLine(this.#last);
     const [newest] = audit.getRange({ reverse: true, limit: 1 });
-    return newest === undefined || newest.value.number > number; // The exported entry has expired, and was removed from the log.
+    return newest === undefined || newest.value.number > number; // The exported entry has expired.
   }
 
   /** Finds the latest entry of the log that is in a file. */

@@ -114,7 +114,7 @@ function checkSettings(settings: Settings, { allowPrivate }: IssuerRules): void 
   check('clientId', isText(clientId), textRule);
   const isSecret = clientSecret === null || (clientSecret !== '' && clientSecret.length <= longestSecret);
   check('clientSecret', isSecret, `must have 1 to ${longestSecret} characters, or be null`);
-  // RFC 6749 §3.3: scope-token.
+  // The pattern is `scope-token` of RFC 6749 §3.3.
   const areScopes = scopes.every((scope) => /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/.test(scope));
   check('scopes', areScopes && scopes.includes('openid') && scopes.length <= maxScopes, scopeRule);
   check('claimRules', claimRules.length <= maxRules, `must have at most ${maxRules} entries`);

@@ -59,8 +59,8 @@ export function withdrawLink(tx: AccountTransaction, user: User, now: number): v
 export const noLink = 'The user has neither an invitation nor a reset link';
 
 /**
- * Returns the link of a user, which might have expired. A new password invalidates the link, even one that an earlier
- * release has set.
+ * Returns the link of a user, which might have expired. A new password invalidates the link, even if an earlier release
+ * has set the password.
  */
 export function findInvitation({ invitation, passwordHash }: User): Invitation | undefined {
   return invitation?.of === passwordId(passwordHash) ? invitation : undefined;

@@ -52,7 +52,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /**
- * Verifies a password, with Bun's argon2 if present, which takes half the time. Hashing does not use it, because it
+ * Verifies a password, with Bun's argon2 if present, which takes half the time. Hashing cannot use Bun's argon2, which
  * accepts no given salt.
  */
 async function verifyHash(password: string, hash: string): Promise<boolean> {
@@ -78,8 +78,8 @@ export function passwordId(passwordHash: string): string {
 
 /**
  * Marks a password as temporary, because another person might know it or a log might contain it. The user must replace
- * it at the next sign-in. The mark contains the id of the password, so any new password ends it, even one that an
- * earlier release has set.
+ * it at the next sign-in. The mark contains the id of the password, so any new password ends it, even if an earlier
+ * release has set the password.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -63,11 +63,11 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
       table: 'signIns',
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
-    // An earlier release deletes a user, but not the passkeys of the user.
+    // Needed because earlier releases delete a user, but not the user's passkeys.
     steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
-    // An earlier release deletes a user, but not the authenticator app of the user.
+    // Needed because earlier releases delete a user, but not the user's authenticator app.
     steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
-    // An earlier release deletes an application, but not its code scans.
+    // Needed because earlier releases delete an application, but not its code scans.
     steps({ table: 'codeScans', isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId) }),
     steps({
       table: 'applicationKeys',
@@ -78,7 +78,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),
     steps({
       table: 'linkedIdentities',
-      // An earlier release deletes a user, but not the linked identities of the user.
+      // Needed because earlier releases delete a user, but not the user's linked identities.
       isOver: (_, { userId }, reader) => !reader.has('users', userId),
       remove: (tx, _, linked) => removeIdentity(tx, linked),
     }),

@@ -190,10 +190,10 @@ export class Call implements WatchedStream {
     this.method.refused?.(this, refusal);
     this.#chunks = noChunks;
     this.#observer.refused(this);
-    // The response is deferred, because the stream's data handler can be running.
+    // Responds later, because the data handler of the stream can be running now.
     setImmediate(() => {
       this.fail(toRpcStatus(refusal));
-      // Bun cannot reset a closed stream, so a stream with waiting responses stays open for the reset.
+      // A closed stream cannot be reset, so a stream with waiting responses stays open for a reset.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }

@@ -57,7 +57,7 @@ const unreadTimeoutMs = 30_000;
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
   bytes = 0;
-  /** Numbers of streams ended, since the last reset to 0, because of an incomplete message or an unread response. */
+  /** Number of streams that were ended for an incomplete message or an unread response, since the last reset to 0. */
   broken = 0;
   unread = 0;
   readonly #clock: Clock;
@@ -118,7 +118,7 @@ export class GrpcGuard implements StreamObserver {
   /** Ends slow calls and unread streams. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
-    // Bun cannot reset a closed stream, so a stream with waiting responses is closed by a later sweep.
+    // A closed stream cannot be reset, so a stream with waiting responses is closed by a later sweep.
     for (const stream of this.#discarded) if (stream.writableLength === 0) stream.close();
     this.#dropUnread(now);
     for (const stream of this.#open) {

@@ -111,8 +111,8 @@ interface ResolvedSender {
 
 /**
  * Processes packets, reports and mint requests in the same steps on every transport: admit → read → check → resolve →
- * count → respond. The checks are in the order of their cost: 503, 401 and 403 (from headers alone), 413, 400, 404,
- * 403, 429. A refused message changes nothing, and the ledger records it.
+ * count → respond. Refusals have the order of their cost: 503, 401 and 403 (from headers alone), 413, 400, 404, 403,
+ * 429. A refused message changes nothing, and the ledger records it.
  */
 export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   implements Intake<Incoming, Outgoing>

@@ -238,7 +238,7 @@ function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): G
     yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // A late report of one user would otherwise restore all users of the deleted day.
+      if (deleted > 0) hot.sketches.forget(); // Else one late user would restore all users of the day.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));

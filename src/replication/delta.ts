@@ -289,7 +289,7 @@ export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
     }
     return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [], totals: [] };
   } catch (error) {
-    // Other errors are due to an invalid body, too.
+    // Other errors also mean an invalid body, so they are converted.
     if (error instanceof DeltaUnreadable) throw error;
     throw new DeltaUnreadable((error as Error | undefined)?.message ?? 'it cannot be read');
   }

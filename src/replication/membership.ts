@@ -241,7 +241,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
 
 /**
  * Sends the heartbeat of this node, and reads the state of the cluster, in one statement that commits synchronously.
- * The commit confirms that this state and all earlier deltas are replicated.
+ * The commit confirms that this state and all earlier acknowledged deltas are replicated.
  */
 export async function sendHeartbeat(session: PostgresSession, said: Heartbeat): Promise<PostgresView> {
   const { rows } = await session.query<{ view: PostgresView }>({

@@ -175,7 +175,7 @@ class SideWork {
     try {
       if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
     } catch (error) {
-      // If PostgreSQL is away, `NodeLoop` logs the error.
+      // `NodeLoop` logs that PostgreSQL is away.
       if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
         this.#deps.log.warn(failed, { error });
     }

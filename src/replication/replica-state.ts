@@ -41,7 +41,7 @@ interface ReplicaFacts {
 
 /**
  * The number of a stream in `streamSeries`, and the head of its last delta. They are kept after the stream is closed,
- * so that a database that is filled from this replica does not accept its deltas again.
+ * so that a database that is filled from this replica does not accept the stream's deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
@@ -354,7 +354,7 @@ export class CountedMessages {
    * @returns the number of messages, at most `limit`
    */
   forget(through: number, limit: number): number {
-    // The time of a message comes from the receiving node's clock, so it can differ by `maxSkewMs`.
+    // The time of a message comes from the receiving node's clock, so it can be wrong by `maxSkewMs`.
     const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(messageTimeKey(identity, at));
     return taken.length;

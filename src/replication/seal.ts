@@ -11,7 +11,7 @@ import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.
 export interface SealTask {
   /**
    * Time and state, read *before* waiting for the journal lane (see `Lane.settled`). All packets that were admitted
-   * before it are therefore committed when the step begins.
+   * before the watermark are therefore committed when the step begins.
    */
   readonly watermark: StreamWatermark;
   /** The last delta that PostgreSQL has of each of these streams. `at` is the time of confirmation (Unix ms). */

@@ -20,5 +20,5 @@ const actions = {
 export type SpoolActions = typeof actions;
 
 serveCalls(channel, actions);
-// A worker must not be stopped while LMDB is open.
+// LMDB is closed first, because a worker must not be stopped while LMDB is open.
 await store.lmdb.close();

@@ -84,8 +84,8 @@ export class DeltaBuilder {
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta. Then drops the in-memory
- * state of the record, so that it is not stored again.
+ * A stage of sealing, which moves the records of one table of the open delta into a delta, and drops their in-memory
+ * state, so that they are not stored again.
  */
 export interface Stage {
   readonly table: Table;

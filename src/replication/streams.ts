@@ -278,7 +278,7 @@ export type HoldReason = 'foreign' | 'closed' | 'behind';
  */
 export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
   const { sealed, acknowledged, kept, isOwn } = known;
-  // An empty stream of an earlier process ships nothing. Once registered, it would hold back `completeThrough`.
+  // An empty stream of an earlier process is not registered, because it would hold back `completeThrough`.
   if (said === undefined && sealed === 0 && !isOwn) return { action: isConfirmed ? 'rest' : 'confirm' };
   if (said === undefined) return { action: 'register' };
   const { seq, state } = said;

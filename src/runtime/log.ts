@@ -199,7 +199,6 @@ function write(line: string): void {
   }
 }
 
-/** Redirects console output of a worker thread to the log. */
 export function logThreadConsole(): void {
   logConsole(threadLog('info'));
 }

@@ -11,10 +11,7 @@ export interface PublicationEnd {
   readonly version: Int32Array;
 }
 
-/**
- * Creates a channel from one thread to another. To pass an end to a thread, add its port to the transfer list. The
- * receiver applies the messages when it needs the current state.
- */
+/** Creates a channel from one thread to another. To pass an end to a thread, add its port to the transfer list. */
 export function publication(): Publication {
   const { port1, port2 } = new MessageChannel();
   const version = new Int32Array(new SharedArrayBuffer(4));
@@ -28,10 +25,7 @@ export class Publisher<Message> {
     this.#end = end;
   }
 
-  /**
-   * Publishes a clone of the message. Shared memory in the message is not copied. The next `catchUp` of the subscriber
-   * applies the message.
-   */
+  /** Publishes a clone of the message, which the next `catchUp` applies. Shared memory in it is not copied. */
   publish(message: Message): void {
     const { port, version } = this.#end;
     port.postMessage(message);

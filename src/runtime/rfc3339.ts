@@ -85,8 +85,8 @@ export function parseSentTime(text: string): SentTime | undefined {
 
 /**
  * Converts whole seconds and nanoseconds to Unix ms, in whole microseconds, because a double has no higher resolution.
- * A time is therefore the same number on every transport. Less than a microsecond after a whole millisecond is rounded
- * up, so that the time is still finer than a millisecond.
+ * A time is therefore the same number on every transport. A time less than a microsecond after a whole millisecond is
+ * rounded up, so that the time is still finer than a millisecond.
  */
 export function unixMs(seconds: number, nanos: number): number {
   const micros = Math.floor(nanos / 1000);

@@ -180,7 +180,7 @@ class ClusterStorage implements Storage {
       log.warn('no usage store found: loading it from PostgreSQL', { data: config.data });
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
-    // The clock of PostgreSQL is unknown here. It can be up to `maxSkewMs` behind this clock.
+    // The time of PostgreSQL is unknown here: it can be up to `maxSkewMs` before the time of this clock.
     const watermark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,

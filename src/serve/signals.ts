@@ -74,7 +74,7 @@ export async function leave(
 /** Stops the service. If the store has failed, the grace period is short, because no data waits for a commit. */
 export async function stopService(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
-  // Reserve part of the grace period for the last commit and the exit.
+  // A part of the grace period is reserved for the last commit and the exit.
   const deadline = setTimeout(() => process.exit(code), Math.max(minClosingMs, graceMs * 0.95));
   await service.stop(graceMs - Math.min(maxClosingMs, graceMs / 4));
   clearTimeout(deadline);

@@ -50,7 +50,7 @@ export function putAnnouncement(tx: Transaction, key: string, content: WebhookAn
 
 /*
  * Thousands of refusals can follow each other, but an episode sends only one notification. An episode ends after an
- * hour without refusals. Its announcement is therefore updated while refusals continue.
+ * hour without refusals. To detect this, its announcement is updated while refusals continue.
  */
 
 const moveOnMs = 15 * 60_000;

@@ -16,7 +16,7 @@ const keptAttempts = 12;
 
 export interface Claimant {
   readonly node: string;
-  /** True if this process is the only one that delivers. Claims of other processes are then void. */
+  /** True if no other process delivers. Claims of other processes are then void. */
   readonly alone: boolean;
   readonly now: number;
 }
@@ -103,7 +103,7 @@ function retry(
   { now, randomBytes }: Claimant & { readonly randomBytes: RandomBytes },
 ): void {
   const isGone = result.status === 410;
-  // The person who requested a test sees its failure, and can request another test.
+  // A test is not retried: the person who requested it sees its failure, and can request another.
   const isTest = delivery.type === 'webhook.test';
   const failed = schedule.failed + 1;
   const delay = isGone || isTest ? undefined : delayAfter(failed, result.retryAfterMs, randomBytes);

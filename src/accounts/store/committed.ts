@@ -100,7 +100,7 @@ export function applyWrites(store: AccountTables, writes: readonly Write[]): voi
  */
 async function write(store: AccountTables, writes: readonly Write[], also: () => void): Promise<void> {
   try {
-    // Only the promise of the whole batch resolves when the batch is on disk.
+    // Awaits the whole batch, because only its promise resolves when the batch is on disk.
     await store.lmdb.batch(() => {
       applyWrites(store, writes);
       also();

@@ -231,7 +231,7 @@ export async function acceptInvitation(services: SignInServices, typed: TypedFor
     return { outcome: 'refused', user: found.user, fault: `The password ${commonPassword}.` };
   return directory.under({ id, address }).change((tx) => {
     const now = clock.now();
-    // The policy might have changed since the page was shown.
+    // The policy might have changed since the page was shown, so it is checked again.
     if (!mayUsePassword(tx, found.user)) return { outcome: 'refused', user: found.user, fault: noPasswords };
     const user = redeemInvitation(tx, token, now);
     if (user === undefined) return { outcome: 'over' };

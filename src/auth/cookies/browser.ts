@@ -25,7 +25,7 @@ export class BrowserCookie {
   /** @param issuer the public URL of the auth host */
   constructor(issuer: string) {
     const secure = issuer.startsWith('https:');
-    // Safari drops a `Secure` cookie over plain HTTP, even from localhost.
+    // Over plain HTTP, the cookie is not `Secure`, because Safari would drop it, even from localhost.
     this.#name = secure ? '__Host-flagmeter' : 'flagmeter';
     const always = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetimeSeconds}`;
     this.#attributes = secure ? `${always}; Secure` : always;

@@ -138,8 +138,8 @@ function uncount(tx: ThrottleTransaction, keys: readonly string[]): void {
 }
 
 /**
- * Forgets all failures, for an operator with access to the data directory. It forgets those of all accounts, because
- * keys are hashes. Browsers that have signed in are still remembered.
+ * Forgets all failures, for an operator with access to the data directory. Failures of one account cannot be selected,
+ * because the keys are hashes. Browsers that have signed in are still remembered.
  */
 export async function forgetFailures(throttles: Throttles): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; )

@@ -77,7 +77,7 @@ function redeem<Begun extends Pick<IssuedSession, 'key'>>(
   }
   const user = signedInUser(tx, code);
   const signIn = tx.get('signIns', code.signIn);
-  // A user who has signed out or changed the password since the code was issued gets no session.
+  // Refuses users who have signed out or changed the password since the code was issued.
   if (user === undefined || signIn === undefined || !isValidFor(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
   const issued = begin(services, tx, code);

@@ -55,8 +55,8 @@ export function recordSignIn(
 }
 
 /**
- * Records a further factor, which completes a sign-in. The time of the sign-in becomes the current time. It stays the
- * same after a provider's proof, because the user might have signed in there long ago.
+ * Records a further factor, which completes a sign-in. The time of the sign-in becomes the current time. If a provider
+ * proved the first factor, it stays the same, because the user might have signed in there long ago.
  */
 export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,
@@ -116,7 +116,7 @@ function indexSignIn(
 export function takeSignIns(tx: Transaction & Reader, { issuer, subject, sid }: AtIssuer): readonly ProviderSignIn[] {
   const [first = '', ...others] = listPrefixes(issuer, { sid, subject });
   const found: ProviderSignIn[] = [];
-  // `~` sorts after every digit of a key.
+  // `~` sorts after every digit of a key, so the range contains all these sign-ins.
   for (const key of [...tx.keys('providerSignIns', { start: first, end: `${first}~` })]) {
     const signIn = key.slice(first.length);
     const record = tx.get('providerSignIns', key);

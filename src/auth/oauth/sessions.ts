@@ -114,7 +114,7 @@ export function endUserSessions(
 
 export function listSessionKeys(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
   const start = userSessionKey(userId, '');
-  // `~` sorts after all characters of a key.
+  // `~` sorts after all characters of a key, so the range contains all sessions.
   const entries = reader.keys('userSessions', { start, end: `${start}~` });
   return Array.from(entries, (entry) => entry.slice(start.length));
 }

@@ -29,7 +29,7 @@ const encoder = new TextEncoder();
 export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
   const { alg, privateKey, headers } = current;
   const input = `${headers[typ]}.${base64url(Buffer.from(JSON.stringify(claims)))}`;
-  // Ed25519 has its own digest (RFC 8037 §3.1). An ECDSA signature in a JWS has no ASN.1 encoding (RFC 7518 §3.4).
+  // Ed25519 has its own digest (RFC 8037 §3.1). ECDSA signatures in a JWS are not in ASN.1 (RFC 7518 §3.4).
   const hash = alg === 'EdDSA' ? null : 'sha256';
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return new Promise((resolve, reject) => {
@@ -255,8 +255,8 @@ export async function readIdTokenHint(
 }
 
 /**
- * The invalidation list: unexpired access tokens that are rejected. It is on disk, and is read once per token, when the
- * signature is verified. Adding a token removes it from the cache of verified tokens.
+ * The invalidation list: unexpired access tokens that are rejected. The list is on disk, and is read once per token,
+ * when the signature is verified. Adding a token removes it from the cache of verified tokens.
  */
 
 /** A token in the list: its `jti`, and its `exp` in seconds. */

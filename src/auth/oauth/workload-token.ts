@@ -53,7 +53,7 @@ async function verifiedClaims(token: string, keys: JSONWebKeySet, issuer: string
     if (error instanceof errors.JWTExpired) throw refusal('it has expired');
     if (error instanceof errors.JWTClaimValidationFailed) throw refusal(`check its claim ${error.claim}`);
     if (error instanceof errors.JWKSNoMatchingKey) throw refusal('the issuer has no such key');
-    // Malformed keys of the issuer cause a TypeError.
+    // Also refuses malformed keys of the issuer, which cause a TypeError.
     throw refusal();
   }
 }

@@ -84,7 +84,7 @@ export class ProviderClient {
       });
       const { id_token: idToken = '', access_token: accessToken } = response;
       const claims = response.claims()!;
-      // The library has checked the claims, but not the signature.
+      // Verifies the signature, because the library has checked only the claims.
       await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
       checkAuthTime(claims, maxAge, this.#deps.clock.now());
       const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;

@@ -51,8 +51,7 @@ export function openDescriptors(): Descriptors | undefined {
 }
 
 function createSocketReader(libc: Libc) {
-  // Each array gets an ArrayBuffer of its own. The bytes of a small array would move in memory when its buffer is first
-  // used.
+  // Each array gets an ArrayBuffer of its own, because the bytes of a small array move when its buffer is first used.
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
   const info = new Uint32Array(new ArrayBuffer(256));

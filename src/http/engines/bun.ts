@@ -173,7 +173,7 @@ async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> 
       arriving.received += value.length;
     }
   } catch {
-    // The client has disconnected.
+    // Reading ends, because the client has disconnected.
   }
   deadlines.end(arriving);
   stop();

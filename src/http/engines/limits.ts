@@ -67,7 +67,7 @@ export class BodyDeadlines {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {
       const seconds = this.#seconds - begun;
-      // Many clients stop sending after a refusal. Bytes sent before the refusal must not prolong the wait.
+      // Only bytes after the refusal prolong the wait, because many clients then stop sending.
       if (body.isRefused) body.received = Math.min(body.received, seconds * bytesPerSecond);
       if (seconds <= secondsAllowed(body.received, body.isRefused ? linger.seconds : graceSeconds)) continue;
       this.#arriving.delete(body);

@@ -245,8 +245,8 @@ export class UwsExchange implements Request, ArrivingBody {
 
   /**
    * Sends the response and closes the connection immediately, because uWebSockets.js would handle the following bytes
-   * as a request. It also parses all input before it writes, unless a chunk exceeds its write buffer. Padding with
-   * spaces therefore makes the response longer than the buffer.
+   * as a request. uWebSockets.js also parses all input before it writes, unless a chunk exceeds its write buffer.
+   * Padding with spaces therefore makes the response longer than the buffer.
    */
   #respondAndClose({ body = '', ...head }: HttpResponse): void {
     this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));

@@ -141,7 +141,7 @@ export async function exchange(url: URL, asked: OutboundRequest): Promise<Incomi
       response.on('data', (chunk: Buffer) => {
         if (!take(chunk)) request.destroy();
       });
-      // The status is already known, so an error during the body is ignored.
+      // The status is known by now, so an error during the body is ignored.
       for (const event of ['end', 'error', 'close']) response.on(event, () => resolve(response));
     });
     request.end(body);

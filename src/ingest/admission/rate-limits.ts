@@ -86,8 +86,8 @@ export class RateLimits {
 
 /**
  * A token bucket. It holds at most `burst` tokens and gains `rate` tokens a second. A request that costs more than
- * `burst` passes if the bucket is full. This leaves a debt, and nothing else passes until the bucket has regained it.
- * The caller passes the time (monotonic ms), so neither the bucket nor its tests need a timer.
+ * `burst` passes if the bucket is full. This leaves a debt, and nothing else passes until the debt is paid off. The
+ * caller passes the time (monotonic ms), so neither the bucket nor its tests need a timer.
  */
 export class TokenBucket {
   readonly rate: number;

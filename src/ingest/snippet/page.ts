@@ -26,7 +26,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     const keepalive = !isLast && inFlight <= 65_536;
     try {
       const to = `${url ?? new URL('.', base)}`.replace(/\/*$/, '/api/frontend/telemetry');
-      // Browsers refuse beacons over their size limit. A request without `keepalive` often arrives anyway.
+      // Browsers refuse beacons over their size limit. The request below, without `keepalive`, often arrives anyway.
       if (isLast && navigator.sendBeacon?.(to, body)) return { status: 202 };
       const signal = AbortSignal.timeout?.(60_000);
       return await fetch(to, { method: 'POST', body, keepalive, credentials: 'omit', signal });

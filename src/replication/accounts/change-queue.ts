@@ -52,7 +52,7 @@ export class ChangeQueue {
   /** Changes without a confirmed result, in order, including the changes of the current transaction. */
   readonly #waiting = new Set<PendingChange>();
   #unsettled: UnsettledBatch[] = [];
-  /** Number of changes to run in separate transactions, to find the one that PostgreSQL rejects. */
+  /** Number of changes to run in separate transactions, to find the change that PostgreSQL rejects. */
   #apart = 0;
   #working: Promise<void> | undefined;
   /** Resolves when the changes of the last transaction are applied here. */

@@ -194,7 +194,7 @@ const taken = 'The database is already initialised; nothing was changed';
  */
 export function notMade(error: unknown): never {
   const { sqlstate = '' } = error as PostgresError;
-  // Another process has created, or is creating, a table of the same name.
+  // These codes mean that another process has created, or is creating, a table of the same name.
   if (['42P07', '23505', '42710'].includes(sqlstate)) throw new PostgresSetupError(taken);
   return throwSetupError(error);
 }

@@ -93,7 +93,7 @@ export class Connection {
       const timer = setTimeout(() => {
         isLate = true;
         session?.abandon(late());
-        // For a sent statement, `abandon` has already rejected the call with a more exact error.
+        // Has no effect if a statement was sent: `abandon` has already rejected the call with a more exact error.
         setImmediate(() => reject(late()));
       }, deadlineMs);
       const made = async () => {

@@ -120,8 +120,8 @@ export type Condition = 'ok' | 'closed' | 'copied' | 'full' | 'store' | 'behind'
 const sessionPrefix = 'flagmeter log ';
 
 /**
- * Name of the session that sends heartbeats. Their number shows whether processes share a directory. The name contains
- * the condition, because the tables of earlier versions have no column for it.
+ * Name of the session that sends heartbeats. The number of these sessions shows whether processes share a directory.
+ * The name contains the condition, because the tables of earlier versions have no column for it.
  */
 export function logSession(
   { directory, name }: { readonly directory: string; readonly name: string },

@@ -75,8 +75,8 @@ export class Session {
       if (!this.isOpen) return reject(closed());
       const sent: SentStatement = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
-      // A callback runs while its response is parsed. A promise would resolve later, after warnings of the next
-      // statement.
+      // `pg` calls a callback while it parses the response. A promise resolves later, when `isUnconfirmed` can already
+      // belong to the next statement.
       const onResult = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
         if (place === -1) return;
@@ -348,7 +348,7 @@ function tlsOptions({ mode, rootFile, certificateFile, keyFile }: PostgresTls): 
     minVersion: 'TLSv1.2',
     ...(rootFile === undefined ? {} : { ca: readCertificates('sslrootcert', rootFile) }),
     ...(certificateFile === undefined || keyFile === undefined ? {} : readPair(certificateFile, keyFile)),
-    // Only `verify-full` compares the host name with the certificate.
+    // Other modes than `verify-full` do not compare the host name with the certificate.
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
 }

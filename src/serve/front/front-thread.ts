@@ -97,7 +97,7 @@ export class FrontThread {
     const isTracing = config.otlpEndpoint !== undefined;
     return limitPerTurn((request) => {
       fromMain.catchUp();
-      // Only the main thread is connected to the collector.
+      // Only the main thread is connected to the collector, so it handles traced requests.
       if (isTracing && request.header('traceparent') !== undefined) return owner.forward(request);
       return router(request);
     });

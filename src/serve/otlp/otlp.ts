@@ -47,7 +47,7 @@ export function connectCollector(core: PushDeps & { readonly config: Config }, e
         traces.delivery(cause, { 'flagmeter.webhook.id': webhookId, 'flagmeter.delivery.id': id })),
     start: () => (config.otlpEvery === 0 ? async () => {} : push.start(config.otlpEvery * 1000)),
     async close() {
-      // An unreachable collector must not delay the exit.
+      // Failures are ignored, because an unreachable collector must not delay the exit.
       await Promise.allSettled([traces?.close() ?? processor.shutdown(), exporter.shutdown()]);
     },
   };

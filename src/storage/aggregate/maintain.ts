@@ -80,8 +80,8 @@ export type Chore = (room: number) => number;
 
 /**
  * The chores that remove all data of a deleted application or environment. Call this once no thread writes such data,
- * because workers keep it in memory. Deleting an environment keeps the ledger, which belongs to the application.
- * Records of recent messages expire by themselves.
+ * because data in the memory of workers is not removed. Deleting an environment keeps the ledger, which belongs to the
+ * application. Records of recent messages expire by themselves.
  */
 export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;

@@ -18,7 +18,7 @@ const seriesAtATime = 128;
 
 /**
  * Counts the unique users of an environment, of its series and of groups of series over some days. For example, a
- * feature is the group of its variants and itself. To bound the memory, only some groups are counted at a time. Those
+ * feature is the group of its variants and itself. To bound the memory, only some groups are counted at a time. Groups
  * with adjacent ordinals are read together, so a report takes about one pass over the days.
  */
 export function* countUniqueUsers(

@@ -112,7 +112,7 @@ export class Bucket {
     const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
     const body = Buffer.from(`<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
     const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body, finishes: true });
-    // A service can report a failure in the body after status 200.
+    // Checks the body, because a service can report a failure there after status 200.
     if (/<Error>/.test(text))
       throw new Error(`The bucket rejected the upload: ${within(text, 'Code') ?? 'no reason given'}`);
   }

@@ -77,8 +77,8 @@ const stepBytes = 16 * 1024 * 1024;
 const restMs = 20;
 
 /**
- * Removes a large file step by step. Freeing it in one step takes one transaction of the file system, for which commits
- * of the service wait: for some hundred MiB a tenth of a second. A file with other hard links is only unlinked.
+ * Removes a large file step by step. Freeing it in one step would be one transaction of the file system. Commits of the
+ * service would wait for it: a tenth of a second for some hundred MiB. A file with other hard links is only unlinked.
  * @throws {InterruptedError} if the task is interrupted. The rest of the file is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {

@@ -71,7 +71,7 @@ export async function unpack(
     const whole = await readBackup(source, unpackingTo(directory, unpacked), pace, authentication);
     for (const each of unpacked) {
       const { descriptor, described } = each;
-      // Gaps between the pages read as zeros and take no space.
+      // Extends the file to its size. Gaps between the pages read as zeros and take no space.
       ftruncateSync(descriptor, (described.lastPage + 1) * described.pageSize);
       fdatasyncSync(descriptor);
       await check(each, nameBackup(source), pace);

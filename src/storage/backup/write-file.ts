@@ -167,7 +167,7 @@ export class FileWriter {
     } catch (error) {
       if (!isRefused(error)) throw error;
       this.#isDirect = false;
-      // Some file systems create the file before they reject direct I/O.
+      // Opens the file without `O_EXCL`, because some file systems create it before they reject direct I/O.
       return openSync(this.#path, O_WRONLY | O_CREAT, 0o600);
     }
   }

@@ -77,7 +77,7 @@ export class FrameAppender {
   }
 
   /**
-   * Appends to the segment. The folding thread prepares spare segments. If a long fold has delayed it, this thread
+   * Appends to the segment. The folding thread prepares spare segments. If a long fold delays the spare, this thread
    * prepares a segment itself while the batch waits.
    */
   #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {

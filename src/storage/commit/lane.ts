@@ -118,8 +118,8 @@ export class Lane {
   }
 
   /**
-   * Adds the first chunk of a message that is too large for one batch. It has names and users, which can be stored
-   * separately. It joins the batch of the message or an earlier batch.
+   * Adds the first chunk of a message that is too large for one batch. The chunk has names and users, which can be
+   * stored separately. It joins the batch of the message or an earlier batch.
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
     return this.#fill(application, fill, 0).durable;
@@ -201,7 +201,7 @@ export class Lane {
   }
 
   async #drain(): Promise<void> {
-    // Other packets in this iteration of the event loop join the first batch, up to its limit.
+    // Waits, so that other packets of this event loop iteration join the first batch, up to its limit.
     await new Promise<void>((resolve) => {
       this.#sendFirst = resolve;
       setImmediate(resolve);

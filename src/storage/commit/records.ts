@@ -104,7 +104,7 @@ const nothing: Extent = [0, 0, 0, 0, 0];
 
 /**
  * Messages that must not count again (see `SeenMessages`), with their time (Unix ms). The time of a forgotten message
- * is stored as -1 - time. The extents before and after the records of a counted message follow it.
+ * is stored as -1 - time. A counted message is followed by two extents, from before and after its records.
  */
 export class MessageRecords extends RecordBuffer {
   add(identity: Digest, at: number, from = nothing, to = nothing): void {

@@ -48,7 +48,7 @@ export async function startCommitters(store: UsageTables, options: CommittersSta
   try {
     await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
   } catch (error) {
-    await Promise.all(committers.map((committer) => committer.close())); // Otherwise the threads keep the process alive.
+    await Promise.all(committers.map((committer) => committer.close())); // Running threads keep the process alive.
     throw error;
   }
   return committers;
@@ -99,6 +99,6 @@ export function endJournals(
   try {
     setJournalUse(lmdb, layout, false);
   } catch {
-    // The disk is full or has failed, which the log reports. The next startup finds the journals empty.
+    // Ignored: the disk is full or has failed, as the log reports, and the next startup finds the journals empty.
   }
 }

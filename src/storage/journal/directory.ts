@@ -103,8 +103,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 
 /**
  * Turns one folded segment into a spare, and removes the other folded segments. Runs on the thread of the reader. The
- * newest segment stays, because the writer can be appending to it. The changed names need no sync: after a power loss,
- * the store still has the data of a restored segment.
+ * newest segment stays, because the writer can be appending to it. The changed names are not synced: a power loss can
+ * restore a segment, but its data is already in the store.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of the journal, if the writer is closed. The newest segment is then recycled as well
  */

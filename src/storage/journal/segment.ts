@@ -213,7 +213,7 @@ export const framePage = 4096;
  */
 export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
   if (bytes.subarray(0, frameHeader).every((byte) => byte === 0)) return false;
-  // Inside a page, any bytes are new, because the previous write left zeros there. A new page can have old bytes of a
+  // Inside a page, the previous write has left zeros, so other bytes are new. A new page can have old bytes of a
   // recycled segment.
   if (offset % framePage !== 0 || sequenceAt(bytes, 0) === sequence) return true;
   const repaired = Buffer.from(bytes);

@@ -122,8 +122,8 @@ export class JournalWriter {
   }
 
   /**
-   * Refuses the frame by an empty file in the directory, which is in other blocks of the disk. Returns true if the file
-   * is on disk.
+   * Refuses the frame by creating an empty file, which is in other blocks of the disk. Returns true if the file is on
+   * disk.
    */
   #recordRefusal(): boolean {
     const { files } = this.#journal;
@@ -173,7 +173,7 @@ function shortSpare({ files, segmentSize }: Journal, size: number): string {
 
 /** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
-  // The name of the spare must be on disk before its old header is overwritten.
+  // Before the old header is overwritten, the name of the spare must be on disk.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
   // The spare is renamed first, because another thread can give its name to a new spare.

@@ -298,7 +298,7 @@ export interface Retention {
 /**
  * The start of each width's range, in minutes since the epoch. Data older than `minutes` is in hour buckets, data older
  * than `hours` in day buckets, and data older than `days` is deleted. Each horizon is the start of a bucket of the next
- * width, so that roll-ups complete such a bucket.
+ * width, so that such a bucket is always rolled up as a whole.
  */
 export interface Horizons {
   readonly minutes: number;

@@ -7,8 +7,8 @@ import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
 /**
- * A message with a bucket that the SDK can send again. While a bucket is unconfirmed, the SDK keeps its start and adds
- * to it, so that the next message repeats the earlier totals. Another process can use the same start. A message
+ * A message with a bucket that the SDK can send again. Until a bucket is confirmed, the SDK adds to the bucket without
+ * changing its start, so the next message repeats the earlier totals. Another process can use the same start. A message
  * therefore counts in full unless it clearly repeats the last message of its identity.
  */
 export interface CumulativeMessage {
@@ -140,8 +140,8 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets some messages that have expired at the time of the latest given message. It forgets more messages than were
-   * given, so that the table does not grow.
+   * Forgets some messages that have expired at the time of the latest given message. It can forget more messages than
+   * were given, so that the table does not grow.
    */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
@@ -285,7 +285,7 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
   const isWhole = message.repeats === repeats.whole;
-  // Only the SDK for Go, through a proxy, can send such a bucket unchanged. Its times are unique, because they have
+  // Only the SDK for Go can resend a growing bucket unchanged, through a proxy. Its times are unique, because they have
   // nanosecond precision. Two processes of the SDK for Node can start in the same millisecond.
   if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
@@ -296,7 +296,7 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     const rows = difference(message.rows, own, known, subtracted);
     if (isWhole || haveTheirChecks(rows)) return [{ rows, note: 'repeated' }, message];
   }
-  // The network or another machine can deliver two messages in reverse order.
+  // An earlier message, whose counts the last one includes, can arrive late through the network or another machine.
   if (patience > 0 && -later >= patience && includes(known, own, repeated))
     return [{ rows: [], note: 'repeated' }, last];
   return [{ rows: message.rows, note: 'possible_repeat' }, message];

@@ -58,7 +58,7 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
-  const descriptor = readable(file, () => openSync(file, 'r+')); // Opened for writing: LMDB's own error for a read-only file does not name it.
+  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB does not name a read-only file.
   try {
     // No time limit for a truncated file, because access to a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;

@@ -161,8 +161,8 @@ export function findProfile(store: UsageTables, application: number, digest: Buf
 }
 
 /**
- * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. A stored id
- * changes nothing. Call this in a transaction, so that the person's next mint finds this id.
+ * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. If the id is
+ * already stored, nothing changes. Call this in a transaction, so that the person's next mint finds this id.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;

@@ -161,8 +161,8 @@ function openNumbers(lmdb: LmdbEnvironment) {
 
 /*
  * A store's records about its journals, which hold accepted data that is not in the store yet. One record is a random
- * id, by which segments of other stores are rejected. A record per journal has the last frame in the store. While the
- * store is in use, it has another layout number, so that a version without journals cannot open it.
+ * id, by which segments of other stores are rejected. A record per journal has the number of the last frame in the
+ * store. While the store is in use, it has another layout number, so that a version without journals cannot open it.
  */
 
 const journalId = 'journal';

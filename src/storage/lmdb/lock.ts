@@ -25,8 +25,8 @@ export interface DataLock {
 
 /**
  * Locks a data directory, which is created if it is missing. The lock is on the directory itself, because a lock file
- * could be removed. The system releases it when the process ends. Data files are locked as well, because links to them
- * can exist elsewhere. Releasing removes a new directory that is still empty.
+ * could be removed. The system releases the lock when the process ends. Data files are locked as well, because links to
+ * them can exist elsewhere. Releasing removes a new directory that is still empty.
  * @param remedy what people can do if another process uses the directory
  * @throws {Error} that names the directory and the holder of the lock, or the reason why it cannot be locked
  */
@@ -83,7 +83,7 @@ function removeEmpty(directory: string, created: string): void {
   try {
     for (let at = resolve(directory); at.length >= created.length; at = dirname(at)) rmdirSync(at);
   } catch {
-    // The directory has data, or other processes use it.
+    // The directory stays, because it has data or other processes use it.
   }
 }
 
@@ -180,9 +180,9 @@ const patienceMs = 10_000;
 const lookEveryMs = 50;
 
 /**
- * Waits until this process can open the stores of a data directory while a server is possibly using it. LMDB detects
- * other processes by their locks on its lock file. A server that starts or stops has locked the directory, but not yet
- * the lock file, and would not detect this process.
+ * Waits until this process can open the stores of a data directory that a server might be using. LMDB detects other
+ * processes by their locks on its lock file. A server that starts or stops has locked the directory, but not yet the
+ * lock file, and would not detect this process.
  * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the
  * remedy
  */

@@ -46,8 +46,8 @@ const identityBytes = 16;
 
 /**
  * Puts messages and deletes the forgotten messages. Also deletes some messages that have expired at the time of the
- * latest message. It deletes more messages than it puts, so that the table stays small, but not many, because the
- * commit waits. Call this in the transaction that counts the messages.
+ * latest message. It can delete more messages than it puts, so that the table stays small. The number is bounded,
+ * because the commit waits. Call this in the transaction that counts the messages.
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;

@@ -51,7 +51,7 @@ function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook:
     return {};
   }
   if (given === undefined) return keptAuthorization(wanted, webhook);
-  // Visible characters with spaces in between (RFC 9110 §5.5).
+  // The pattern is visible characters with spaces in between (RFC 9110 §5.5).
   if (given.length > mostInAuthorization || !/^[!-~]([ -~]*[!-~])?$/.test(given))
     throw new Refusal(
       'invalid_body',

@@ -83,7 +83,7 @@ function receiverNote({ redirectUri, isConsole }: FormPage): Html | undefined {
 export function formTargets(redirectUri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(redirectUri);
   if (protocol === 'https:') return [protocol];
-  // CSP cannot express an IPv6 address.
+  // CSP cannot express an IPv6 address, so its whole scheme is allowed.
   const isWritable = protocol === 'http:' && !hostname.startsWith('[');
   return [isWritable ? origin : protocol, 'https:'];
 }

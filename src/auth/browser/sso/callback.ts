@@ -32,7 +32,7 @@ export async function finishSso(
   const cookie = attemptCookie(services);
   const state = parseForm(request.query).get('state') ?? '';
   const attempt = cookie.read(request, state, services.clock.now());
-  // The browser has not started this sign-in, or has started it with another provider (RFC 9700 §4.4).
+  // Refuses a sign-in that this browser has not started, or has started with another provider (RFC 9700 §4.4).
   if (attempt === undefined || attempt.provider !== provider.id) return staleAttemptPage();
   if (checking >= mostAtOnce) throw new Refusal('backpressure', 'Many users are signing in', 1);
   checking += 1;
@@ -111,7 +111,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
     browser,
     address,
     link: attempt.link,
-    // The next page checks whether the user may use the client of the request.
+    // The console stands for the client of the request. The next page checks whether the user may use that client.
     client: findClient(services.directory, consoleClientId)!,
     userAgent: readUserAgent(request),
   });

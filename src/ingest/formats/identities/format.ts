@@ -53,7 +53,7 @@ function mintHandler(
       checkContentType(request.header('content-type'));
       return checkMint(parseJson(decodeText(body)));
     },
-    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key could have been deleted while the body arrived.
+    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key could be deleted by now.
     count(profile, { holder: { application } }, request) {
       const { instanceId, durable } = deps.instances.mint(application, profile, deps.clock.now(), (batch) => {
         const userAgent = request.header('user-agent');

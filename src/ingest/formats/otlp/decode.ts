@@ -20,8 +20,8 @@ import {
 
 /**
  * Decodes protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). All signals have the
- * same nesting. A request has resources (field 1). Each entry has the resource itself (1) and its scopes (2), each of
- * which has the scope itself (1) and its records (2). Fields can arrive in any order.
+ * same nesting. A request has resources (field 1). Each of these has the resource itself (1) and scope entries (2),
+ * which have the scope itself (1) and its records (2). Fields can arrive in any order.
  */
 
 function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {

@@ -246,8 +246,8 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
  * Adds the values of an entry, which can have its own time (Unix ms).
  *
  * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
- * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value` or, as current SDKs
- * send only these, the `variantValues`: their sum, or each of them in an observation. A `value` of zero counts as
+ * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value`. Current SDKs send
+ * `variantValues` instead, which are summed or, in an observation, counted one by one. A `value` of zero counts as
  * absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders send counts,
  * which are read only if there are no values.
  */
@@ -318,7 +318,7 @@ function valuesByVariant(
   const enabled = legacy?.enabled ?? entry.value;
   const disabled = legacy?.disabled ?? entry.valueDisabled;
   const values = new Map<string, number>();
-  // Published SDKs observe one variant at a time and write zero for the variant that they did not observe.
+  // SDKs observe one variant at a time and write zero for the other, so this zero is not a value.
   const observesOne = merging === 'last' && isThere(enabled) !== isThere(disabled);
   const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
   if (isThere(enabled) || isAlone) values.set('enabled', enabled ?? 0);

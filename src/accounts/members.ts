@@ -130,7 +130,8 @@ export function join(user: User, teamId: string, now: number, role?: Role): User
   checkLimit('teams per user', user.teams.length + 1, maxTeams);
   const { invitation, ...rest } = user;
   const kept = invitation?.purpose === 'invitation' ? { invitation } : {};
-  const joined = { ...rest, ...kept, teams: [...user.teams, teamId], updatedAt: now };
+  const joinedAt = { ...user.joinedAt, [teamId]: now };
+  const joined = { ...rest, ...kept, teams: [...user.teams, teamId], joinedAt, updatedAt: now };
   return role === undefined ? joined : withTeamRole(joined, teamId, role);
 }
 
@@ -141,9 +142,11 @@ function withTeamRole(user: User, teamId: string, role: Role): User {
 /** Removes a user from a team. The user must be in another team. */
 export function leave(user: User, teamId: string, now: number): User {
   const { [teamId]: _, ...teamRoles } = user.teamRoles ?? {};
+  const { [teamId]: __, ...joinedAt } = user.joinedAt ?? {};
   const teams = user.teams.filter((id) => id !== teamId);
   const primaryTeam = user.primaryTeam === teamId ? teams[0]! : user.primaryTeam;
-  return { ...user, teams, ...(user.teamRoles && { teamRoles }), primaryTeam, updatedAt: now };
+  const kept = { ...(user.teamRoles && { teamRoles }), ...(user.joinedAt && { joinedAt }) };
+  return { ...user, teams, ...kept, primaryTeam, updatedAt: now };
 }
 
 export function drop(tx: AccountTransaction, user: User): void {

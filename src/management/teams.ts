@@ -181,16 +181,16 @@ export const members: Group = {
       summary: 'List the members of a team',
       query: paging,
       responses: { 200: page(Member, 'The oldest user comes first.') },
-      handle: ({ directory, caller, team, query }) =>
-        ok(createPage(listMembers(directory, team.id), query, (user) => showMember(user, caller, team.id))),
+      handle: ({ directory, caller, team, query }, services) =>
+        ok(createPage(listMembers(directory, team.id), query, (user) => showMember(services, user, caller, team.id))),
     }),
     endpoint('GET /teams/:id/members/:userId', {
       access: { within: 'team', least: 'Viewer' },
       operationId: 'getMember',
       summary: 'Read a member',
       responses: { 200: jsonResponse(Member, 'The member.') },
-      handle: ({ directory, caller, team, params }) =>
-        ok(showMember(findMember(directory, team.id, params.userId), caller, team.id)),
+      handle: ({ directory, caller, team, params }, services) =>
+        ok(showMember(services, findMember(directory, team.id, params.userId), caller, team.id)),
     }),
     endpoint('PUT /teams/:id/members/:userId', {
       access: { within: 'team', least: 'Admin', recent: true },
@@ -204,7 +204,7 @@ export const members: Group = {
         201: made(Member, 'The user was added to the team.'),
       },
       refuses: { plan_limit: describeTierLimit('free', 'members'), conflict: lastAdmin('Shop') },
-      async handle({ directory, caller, callerIn, team, params: { userId }, body: { role } }) {
+      async handle({ directory, caller, callerIn, team, params: { userId }, body: { role } }, services) {
         // An Admin may add only users whom they already manage, and must not change their own role.
         const ofKnown = directory.under({
           check(tx) {
@@ -214,7 +214,7 @@ export const members: Group = {
           },
         });
         const { user, added } = await putMember(ofKnown, team.id, userId, role);
-        const shown = showMember(user, caller, team.id);
+        const shown = showMember(services, user, caller, team.id);
         return added ? created(['teams', team.id, 'members', userId], shown) : ok(shown);
       },
     }),

@@ -13,6 +13,7 @@ import {
 } from '../accounts/invitations.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
 import { hasPassword, noPasswordHash, temporary, withoutPassword } from '../accounts/passwords.ts';
+import { listSecondFactors } from '../accounts/second-factors.ts';
 import { describeTierLimit } from '../accounts/tiers.ts';
 import {
   applyUserPatch,
@@ -313,8 +314,22 @@ function showUser(user: StoredUser, caller: Caller): User {
   };
 }
 
-export function showMember(user: StoredUser, caller: Caller, teamId: string): Member {
-  return { ...showUser(user, caller), role: roleIn(user, teamId) ?? user.role };
+/** Formats a member for a response. Only Admins of the team and the user see how the user signs in. */
+export function showMember(
+  { accountStore }: Pick<Services, 'accountStore'>,
+  user: StoredUser,
+  caller: Caller,
+  teamId: string,
+): Member {
+  const { id, role, joinedAt, lastSignInAt, createdAt } = user;
+  const isShown = id === caller.id || caller.roleIn(teamId) === 'Admin';
+  return {
+    ...showUser(user, caller),
+    role: roleIn(user, teamId) ?? role,
+    joinedAt: timeText(joinedAt?.[teamId] ?? createdAt),
+    lastSignInAt: timeText((isShown && lastSignInAt) || null),
+    secondFactors: isShown ? [...listSecondFactors(accountStore, id)] : null,
+  };
 }
 
 function showInvitation(user: StoredUser): User['invitation'] {

@@ -25,10 +25,39 @@ test('a member is listed only with the teams shared with the caller', async () =
     primaryTeam: team.id,
     createdAt: expect.any(String),
     updatedAt: expect.any(String),
+    joinedAt: expect.any(String),
+    lastSignInAt: null,
+    secondFactors: null,
   });
   const [seenByTom] = (await as(tom, 'GET', `/teams/${otherTeamId}/members`)).json.items;
   expect(seenByTom).toMatchObject({ id: bob.user.id, teams: [otherTeamId], primaryTeam: null });
   expect((await as(bob, 'GET', `${path}/${bob.user.id}`)).json.teams).toEqual([team.id, otherTeamId]);
+});
+
+test('only Admins of the team and the member see the last sign-in and the second factors', async () => {
+  const { as, ada, bob, eve, tom, path, otherTeamId, directory, clock } = await open();
+  const enrolled = { userId: eve.user.id, secret: 'A', createdAt: 1, lastStep: 1, lastUsedAt: 1, recoveryCodes: [] };
+  await directory.change((tx) => {
+    tx.put('users', eve.user.id, { ...eve.user, lastSignInAt: Date.UTC(2026, 0, 1) });
+    tx.put('totp', eve.user.id, enrolled);
+  });
+  const shown = { lastSignInAt: '2026-01-01T00:00:00.000Z', secondFactors: ['totp'] };
+  const hidden = { lastSignInAt: null, secondFactors: null };
+  const created = new Date(clock.now()).toISOString();
+  clock.advance(60_000);
+  const members = `/teams/${otherTeamId}/members`;
+  await as(bob, 'PUT', `${members}/${eve.user.id}`, { role: 'Viewer' });
+  for (const [reader, at, seen, joinedAt] of [
+    [ada, path, shown, created],
+    [eve, path, shown, created],
+    [tom, members, shown, new Date(clock.now()).toISOString()],
+  ] as const) {
+    expect((await as(reader, 'GET', `${at}/${eve.user.id}`)).json).toMatchObject({ ...seen, joinedAt });
+  }
+  expect((await as(eve, 'GET', `${members}/${tom.user.id}`)).json).toMatchObject(hidden);
+  // A user who leaves a team and joins it again is a member since the second time.
+  await as(tom, 'DELETE', `${members}/${eve.user.id}`);
+  expect(directory.users.get(eve.user.id)?.joinedAt).toEqual({});
 });
 
 test('GET /teams/:id/members/:userId finds only members', async () => {

@@ -49,8 +49,10 @@ export function recordSignIn(
   // The key changes with each step of a sign-in, so each step is indexed for a logout by the provider.
   if (authentication.provider !== undefined)
     indexSignIn(tx, authentication.provider, { userId: user.id, signIn: signIn.key, now });
-  const lacking = lackingFactor(tx, user, authentication);
-  noteSignIn(tx, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
+  const isComplete = lackingFactor(tx, user, authentication) === undefined;
+  noteSignIn(tx, isComplete ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
+  const stored = tx.users.get(user.id);
+  if (isComplete && stored !== undefined) tx.put('users', user.id, { ...stored, lastSignInAt: now });
   return { outcome: 'signed-in', browser, signIn };
 }
 

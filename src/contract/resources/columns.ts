@@ -94,7 +94,16 @@ const email = { label: 'E-mail', cut: 'last' } as const;
 
 const person = { email, name, role: 'Role' } as const;
 
-export const memberColumns = { ...person, id } as const satisfies ColumnsOf<typeof Member>;
+export const memberColumns = {
+  ...person,
+  joinedAt: 'Member since',
+  lastSignInAt: 'Last sign-in',
+  secondFactors: {
+    label: 'Second factor',
+    of: ({ secondFactors }) => secondFactors && (secondFactors.join(', ') || 'none'),
+  },
+  id,
+} as const satisfies ColumnsOf<typeof Member>;
 
 export const userColumns = {
   ...person,

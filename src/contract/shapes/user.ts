@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
 import { permissions, type Role, roles } from '../roles.ts';
-import { passwordLength } from '../sign-in.ts';
-import { bodyShape, exampleIds, exampleTime, list, name, orNull, shape, text, time } from './fields.ts';
+import { factors, passwordLength } from '../sign-in.ts';
+import { bodyShape, exampleIds, exampleTime, list, name, oneOf, orNull, shape, text, time } from './fields.ts';
 import { Invitation, InvitationShownOnce, newInvitation } from './invitation.ts';
 import { createFields, newName, option, teamOption } from './option.ts';
 
@@ -62,7 +62,21 @@ const example = {
 export const User = shape('User', fields, example);
 export type User = Static<typeof User>;
 
-export const Member = shape('Member', { ...fields, role: roleField(`Role in the team. ${meanings}`) }, example);
+const toAdmins = 'Only Admins of the team and the user read this; `null` for other readers';
+
+export const Member = shape(
+  'Member',
+  {
+    ...fields,
+    role: roleField(`Role in the team. ${meanings}`),
+    joinedAt: time(
+      'Time when the user joined the team. Earlier releases did not record this time, so their members have the creation time of the user.',
+    ),
+    lastSignInAt: orNull(time(`Time of the last complete sign-in. ${toAdmins}, and until a sign-in is recorded.`)),
+    secondFactors: orNull(list(oneOf(factors, 'A factor.'), `Second factors that the user has set up. ${toAdmins}.`)),
+  },
+  { ...example, joinedAt: exampleTime, lastSignInAt: exampleTime, secondFactors: ['totp' as const] },
+);
 export type Member = Static<typeof Member>;
 
 export const MemberPut = bodyShape(

@@ -56,6 +56,13 @@ export interface User extends Membership {
   readonly temporaryPasswordId?: string;
   /** Absent if the user has no invitation link. */
   readonly invitation?: Invitation;
+  /**
+   * Times when the user joined teams after the creation, by team id. A team without an entry counts from the creation.
+   * Absent from records of earlier releases.
+   */
+  readonly joinedAt?: Readonly<Record<string, number>>;
+  /** Time of the last complete sign-in. Absent before the first sign-in, and from records of earlier releases. */
+  readonly lastSignInAt?: number;
   /** Absent until the user changes a preference. A missing field has its default. */
   readonly preferences?: Partial<Preferences>;
   readonly createdAt: number;

@@ -219,6 +219,20 @@ test('the audit log contains the factors of each step of a sign-in', async () =>
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
+test('the last sign-in of a member is the time of the second factor', async () => {
+  const { person, secret } = await enrolled();
+  const path = `/teams/${fixture.service.credentials.teamId}/members/${person.id}`;
+  const before = await call('GET', path, 200);
+  expect(before).toMatchObject({ secondFactors: ['totp', 'recovery-code'] });
+  fixture.clock.advance(30_000);
+  const browser = fixture.newBrowser();
+  await fixture.signIn(browser, {}, person);
+  expect(await call('GET', path, 200)).toEqual(before);
+  await prove(browser, now(secret));
+  const lastSignInAt = new Date(fixture.clock.now()).toISOString();
+  expect(await call('GET', path, 200)).toEqual({ ...(before as object), lastSignInAt });
+});
+
 test('a failed sign-in whose e-mail address equals the name of a throttle does not throttle the codes of a user', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {

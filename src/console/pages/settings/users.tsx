@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import { userColumns } from '../../../contract/resources/columns.ts';
+import { memberColumns, userColumns } from '../../../contract/resources/columns.ts';
 import { roles } from '../../../contract/roles.ts';
 import type { InvitationShownOnce } from '../../../contract/shapes/invitation.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
@@ -18,7 +17,9 @@ import { Choices, changedFields, Field, Form, SelectField } from '../../componen
 import { ReadOnlyNote, RoleField, Section, TeamField } from '../../components/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../components/resource/resource-table.tsx';
 import { ConflictDialog } from '../../components/resource/thing.tsx';
+import { Ago } from '../../components/table/columns.tsx';
 import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
+import type { TableProps } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx';
@@ -34,6 +35,14 @@ export function Users() {
       <UserTable
         list={list}
         caption="Users"
+        columns={createDeclaredColumns<User>(userColumns, {
+          name: renderName,
+          email: true,
+          role: true,
+          invitation: true,
+          id: false,
+          teams: ({ teams }) => teams.map(findTeamName).join(', '),
+        })}
         remove={({ id, name }) => ({
           title: `Delete ${name}`,
           action: 'Delete user',
@@ -41,7 +50,6 @@ export function Users() {
           onConfirm: () => call('DELETE', resource('users', id)),
           children: <p>The user is signed out everywhere. Their entries in the audit log stay.</p>,
         })}
-        formatTeams={(user) => user.teams.map(findTeamName).join(', ')}
       />
       {hasRole('Admin') && <NewUser label="Invite user" teams={teams} onDone={list.reload} />}
     </>
@@ -49,13 +57,31 @@ export function Users() {
 }
 
 export function Members({ team }: { readonly team: Team }) {
-  const list = useList<User>(resource('teams', team.id, 'members'));
+  const list = useList<Member>(resource('teams', team.id, 'members'), { limit: 200 });
+  const forAdmins = hasRole('Admin');
   return (
-    <Section title="Members" help="semantics#teams-users-and-roles">
+    <Section
+      title="Members"
+      help="semantics#teams-users-and-roles"
+      note="Members see all applications of the team. Their role determines what they can change."
+    >
       <UserTable
         list={list}
         caption="Members"
-        renderRole={(member) => <MemberRole team={team} member={member} onChanged={list.reload} />}
+        csv={`members-${team.name}`}
+        columns={createDeclaredColumns<Member>(
+          { ...memberColumns, invitation: userColumns.invitation },
+          {
+            name: renderName,
+            email: true,
+            role: (member) => <MemberRole team={team} member={member} onChanged={list.reload} />,
+            joinedAt: ({ joinedAt }) => format.date(joinedAt),
+            lastSignInAt: forAdmins && (({ lastSignInAt }) => <Ago at={lastSignInAt} />),
+            secondFactors: forAdmins,
+            invitation: true,
+            id: false,
+          },
+        )}
         remove={({ id, name, teams }) => ({
           label: 'Remove',
           title: `Remove ${name} from ${team.name}`,
@@ -150,17 +176,15 @@ function AddMember({ team, members, onAdded }: AddMemberProps) {
   );
 }
 
-interface UserTableProps {
-  readonly caption: string;
-  readonly list: List<User>;
+const renderName = ({ id, name }: User) => (id === user.value?.id ? `${name} (you)` : name);
+
+interface UserTableProps<Row> extends Pick<TableProps<Row>, 'caption' | 'columns' | 'csv'> {
+  readonly list: List<Row>;
   readonly remove: (user: User) => Removal;
-  readonly renderRole?: (user: User) => ComponentChildren;
-  /** Formats the names of the user's teams. Without this function, the table has no column of teams. */
-  readonly formatTeams?: (user: User) => string;
 }
 
 /** A table of users. Readers change their own account on another page. */
-function UserTable({ caption, list, remove, renderRole, formatTeams }: UserTableProps) {
+function UserTable<Row extends User>({ list, remove, ...table }: UserTableProps<Row>) {
   const dialog = useDialog();
   const close = () => {
     dialog.close();
@@ -170,17 +194,9 @@ function UserTable({ caption, list, remove, renderRole, formatTeams }: UserTable
   return (
     <>
       <ResourceTable
+        {...table}
         list={list}
-        caption={caption}
         rowKey={({ id }) => id}
-        columns={createDeclaredColumns<User>(userColumns, {
-          name: ({ id, name }) => (id === own ? `${name} (you)` : name),
-          email: true,
-          role: renderRole ?? true,
-          invitation: true,
-          id: false,
-          teams: formatTeams ?? false,
-        })}
         actions={(each) => (
           <>
             <button

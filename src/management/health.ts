@@ -285,7 +285,7 @@ const pages: Readonly<Record<HealthKind, PageOf>> = {
   data_behind: () => ({ path: [] }),
   split_mismatch: within('flag'),
   archived_but_asked: within('flags', { state: 'archived_but_asked' }),
-  api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId, tab: 'api-keys' } }),
+  api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
   experiment_done: within('experiment'),
   not_set_up: within('connect'),
   flags_can_go: within('cleanup'),

@@ -93,8 +93,8 @@ function visitLater(path: string): Promise<Visit> {
 const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
 
 async function createKey(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Create API key' }).click();
-  const form = page.getByRole('dialog', { name: /API key/ });
+  await page.getByRole('button', { name: 'Create access' }).click();
+  const form = page.getByRole('dialog', { name: 'Create access' });
   await form.getByLabel('Name', { exact: true }).fill('Deployment');
   await form.getByRole('button', { name: 'Create', exact: true }).click();
   await confirmation(page).waitFor();
@@ -102,17 +102,17 @@ async function createKey(page: Page): Promise<void> {
 
 describe('a dangerous change after an old sign-in', () => {
   test('a dangerous change after an old sign-in is not made if the user cancels the new sign-in', async () => {
-    const { page } = await visitLater('/settings/team?tab=api-keys');
+    const { page } = await visitLater('/settings/team');
     await createKey(page);
     expect(await schemeFaults(page)).toEqual([]);
     await confirmation(page).getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Nothing was changed, because you did not sign in again').waitFor();
-    const form = page.getByRole('dialog', { name: /API key/ });
+    const form = page.getByRole('dialog', { name: 'Create access' });
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Deployment');
   });
 
   test('a dangerous change after an old sign-in is made after a new sign-in, which replaces the session', async () => {
-    const { page, context } = await visitLater('/settings/team?tab=api-keys');
+    const { page, context } = await visitLater('/settings/team');
     await createKey(page);
     const [popup] = await Promise.all([
       context.waitForEvent('page'),
@@ -122,7 +122,7 @@ describe('a dangerous change after an old sign-in', () => {
     await popup.getByLabel('Password').fill(console.credentials.adminPassword);
     await popup.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('This text is shown only once').waitFor();
-    const again = await visitLater('/settings/team?tab=api-keys');
+    const again = await visitLater('/settings/team');
     await again.page.waitForURL(/\/connect\/authorize/);
   });
 });

@@ -45,12 +45,23 @@ test("an Admin invites a member by a link that is shown once, changes the member
   await page.getByText('This text is shown only once').waitFor();
   const link = await dialog.locator('code').innerText();
   await page.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('row', { name: 'Grace' }).getByText('invited, until').waitFor();
+  const row = page.getByRole('row', { name: 'Grace' });
+  await row.getByText('invited, until').waitFor();
   const { page: hers } = await console.visit(link.replace(console.origin, ''), { signedIn: false });
   await acceptLink(hers, 'Accept your invitation', 'the first compiler');
   await hers.goto(`${console.origin}/settings/team`);
   await hers.getByText('Only an Admin can change').waitFor();
+  await hers.getByRole('columnheader', { name: 'Member since' }).waitFor();
   expect(await hers.getByRole('button', { name: /Create|Delete|Change|Remove|Save/ }).count()).toBe(0);
+  expect(await hers.getByRole('columnheader', { name: /Last sign-in|Second factor/ }).count()).toBe(0);
+  await page.reload();
+  await row.getByText('now').waitFor();
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export: Members' }).click();
+  await page.getByRole('menuitem', { name: 'CSV' }).click();
+  const lines = (await readContent(await saving)).toString().trim().split('\r\n');
+  expect(lines[0]).toBe('Name,E-mail,Role,Member since,Last sign-in,Second factor,Invitation');
+  expect(lines[2]).toMatch(/^Grace,grace@example\.com,User,\d{4}-\d\d-\d\dT.*Z,\d{4}-\d\d-\d\dT.*Z,none,$/);
   await page.getByRole('button', { name: 'Change Grace' }).click();
   await dialog.getByLabel('Role').selectOption('Admin');
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -62,8 +73,8 @@ test("an Admin invites a member by a link that is shown once, changes the member
 });
 
 test('an API key works until it is deleted, and its secret is shown only once', async () => {
-  const { page } = await console.visit('/settings/team?tab=api-keys');
-  await page.getByRole('button', { name: 'Create API key' }).click();
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create access' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
@@ -72,18 +83,18 @@ test('an API key works until it is deleted, and its secret is shown only once', 
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const grant = () => token(console.service.http, { ...console.credentials, clientId, clientSecret });
   expect(await grant()).toMatch(/^ey/);
-  await page.getByRole('button', { name: 'Delete API key Deployment' }).click();
-  await dialog.getByRole('button', { name: 'Delete API key' }).click();
+  await page.getByRole('button', { name: 'Delete access of Deployment' }).click();
+  await dialog.getByRole('button', { name: 'Delete access' }).click();
   await page.getByRole('row', { name: 'Deployment' }).waitFor({ state: 'detached' });
   await expect(grant()).rejects.toThrow('401');
 });
 
-test('the API keys page creates a key that can read only one application and expires at the chosen time', async () => {
+test('the access page creates an API key that can read only one application and expires at the chosen time', async () => {
   const name = 'Billing reader';
   const path = `/api/v2/teams/${console.credentials.teamId}/api-keys`;
   await console.manage('POST', '/api/v2/applications', 201, { name });
-  const { page } = await console.visit('/settings/team?tab=api-keys');
-  await page.getByRole('button', { name: 'Create API key' }).click();
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create access' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Authenticates by').selectOption('Platform tokens (GitHub, GitLab, Kubernetes)');
   await dialog.getByLabel('Subject').fill('repo:*/checkout:ref:refs/heads/main');
@@ -112,9 +123,10 @@ test('the API keys page creates a key that can read only one application and exp
 });
 
 test('the refusal of a redirect URI is shown next to its field, and the input is kept', async () => {
-  const { page } = await console.visit('/settings/team?tab=sign-in-clients');
-  await page.getByRole('button', { name: 'Create sign-in client' }).click();
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create access' }).click();
   const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption('client');
   await dialog.getByLabel('Name', { exact: true }).fill('Dashboard');
   await dialog.getByLabel('Type').selectOption('confidential');
   const uris = dialog.getByLabel('Redirect URIs');
@@ -127,7 +139,9 @@ test('the refusal of a redirect URI is shown next to its field, and the input is
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByText('This text is shown only once').waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  await page.getByRole('row', { name: 'Dashboard' }).getByText('https://dash.example/callback').waitFor();
+  const row = page.getByRole('row', { name: 'Dashboard' });
+  await row.getByText('sign-in (confidential): https://dash.example/callback').waitFor();
+  await row.getByRole('cell', { name: 'sign-in client' }).waitFor();
 });
 
 describe('one’s own account', () => {
@@ -202,7 +216,7 @@ test('the audit log is filtered, read page by page, and saved as CSV', async () 
   await page.getByText('No entries match the filters.').waitFor();
 });
 
-const tabs = ['api-keys', 'sign-in-clients', 'webhooks', 'limits', 'sign-in', 'general'];
+const tabs = ['webhooks', 'limits', 'sign-in', 'general'];
 const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${tab}`), 'users'];
 
 /** Changes the screen of a page to a touch screen, or back to a desktop. The page need not be loaded again. */

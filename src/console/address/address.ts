@@ -77,7 +77,7 @@ export function applicationSettingsAddress(app: string, key?: string): string {
   return withQuery(address('settings', 'application'), { app, key });
 }
 
-export type TeamTab = 'api-keys' | 'sign-in-clients' | 'webhooks' | 'limits' | 'sign-in' | 'general';
+export type TeamTab = 'webhooks' | 'limits' | 'sign-in' | 'general';
 
 export function teamAddress(team: string, tab?: TeamTab): string {
   return withQuery(address('settings', 'team'), { team, tab });

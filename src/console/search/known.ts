@@ -86,7 +86,7 @@ export function useKnownEntries(): Entry[] {
 const settings = [
   ['you', 'Your profile', 'you password authenticator passkeys sessions two-step'],
   ['applications', 'Applications', 'create an application'],
-  ['team', 'Team', 'members roles api keys sign-in clients webhooks limits'],
+  ['team', 'Team', 'access members roles api keys sign-in clients webhooks limits'],
   ['users', 'Users', 'invite a user invitation reset link'],
   ['sign-in', 'Sign-in policy', 'second factor identity providers single sign-on sso password'],
 ] as const;

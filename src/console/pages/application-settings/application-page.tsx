@@ -8,7 +8,7 @@ import { useLocation } from 'preact-iso';
 import { environmentColumns } from '../../../contract/resources/columns.ts';
 import type { Application, OriginCheck } from '../../../contract/shapes/application.ts';
 import type { TeamLimits } from '../../../contract/shapes/team.ts';
-import { address, environmentAddress } from '../../address/address.ts';
+import { address, environmentAddress, teamAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
@@ -44,6 +44,9 @@ export function ApplicationPage({ id }: { readonly id: string }) {
       {(application) => (
         <>
           <h1>{application.name}</h1>
+          <p>
+            <a href={teamAddress(application.teamId)}>Access: who can see the application</a>
+          </p>
           <ReadOnlyNote what="the settings of an application" />
           {hasRole('Admin') && (
             <NameSection

@@ -16,7 +16,7 @@ import { OfThing } from '../../components/resource/thing.tsx';
 import { Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { ApiKeys, Clients } from './api-keys.tsx';
+import { ProgramAccess } from './access.tsx';
 import { SecondFactorPolicy } from './sign-in.tsx';
 import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -51,9 +51,7 @@ function OneTeam({ id }: { readonly id: string }) {
 }
 
 const tabs: readonly { readonly tab?: TeamTab; readonly title: string; readonly forAdmins: boolean }[] = [
-  { title: 'Members', forAdmins: false },
-  { tab: 'api-keys', title: 'API keys', forAdmins: true },
-  { tab: 'sign-in-clients', title: 'Sign-in clients', forAdmins: true },
+  { title: 'Access', forAdmins: false },
   { tab: 'webhooks', title: 'Webhooks', forAdmins: true },
   { tab: 'limits', title: 'Limits', forAdmins: false },
   { tab: 'sign-in', title: 'Sign-in policy', forAdmins: true },
@@ -64,7 +62,7 @@ const parameters = { tab: allowOnly(tabs.flatMap(({ tab }) => tab ?? [])) };
 
 const offeredTabs = () => tabs.filter(({ forAdmins }) => hasRole('Admin') || !forAdmins);
 
-/** Returns the tab of the address. The default is the tab of the members. */
+/** Returns the tab of the address. The default is the tab *Access*. */
 function useTab(): TeamTab | undefined {
   const { query } = useQuery();
   useParameters(parameters);
@@ -93,8 +91,6 @@ interface TabContentProps {
 function TabContent({ team, thing, remove }: TabContentProps) {
   const { id } = team;
   const shown = useTab();
-  if (shown === 'api-keys') return <ApiKeys team={id} />;
-  if (shown === 'sign-in-clients') return <Clients team={id} />;
   if (shown === 'webhooks') return <Webhooks team={id} />;
   if (shown === 'limits') return <Limits team={team} change={thing.change} />;
   if (shown === 'sign-in')
@@ -105,12 +101,18 @@ function TabContent({ team, thing, remove }: TabContentProps) {
         save={(secondFactor) => thing.change(() => ({ secondFactor }))}
       />
     );
-  if (shown === undefined) return <Members team={team} />;
+  if (shown === undefined)
+    return (
+      <>
+        <Members team={team} />
+        {hasRole('Admin') && <ProgramAccess team={team} />}
+      </>
+    );
   return (
     <>
       <NameSection key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
       <DeletionSection kind="team" name={team.name} remove={remove}>
-        The API keys, sign-in clients and webhooks of the team are deleted too. The team must have no applications, and
+        The access of programs and the webhooks of the team are deleted too. The team must have no applications, and
         each member must have another team.
       </DeletionSection>
     </>

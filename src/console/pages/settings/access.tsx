@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { keyScopes, scopePermissions } from '../../../contract/key-scopes.ts';
-import { apiKeyColumns, signInClientColumns } from '../../../contract/resources/columns.ts';
 import type { ApiKey, ApiKeyShownOnce } from '../../../contract/shapes/api-key.ts';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { SignInClient, SignInClientShownOnce } from '../../../contract/shapes/sign-in-client.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
 import { currentTime } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
@@ -12,63 +12,101 @@ import { ConfirmButton } from '../../components/form/confirm.tsx';
 import { EndingSecret, Secret, type SecretContent } from '../../components/form/create.tsx';
 import { Choices, Field, readLines, SelectField } from '../../components/form/form.tsx';
 import { Section } from '../../components/resource/part.tsx';
-import { type Removal, ResourceTable } from '../../components/resource/resource-table.tsx';
-import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
+import { ResourceTable } from '../../components/resource/resource-table.tsx';
+import { agoColumn, timeColumn } from '../../components/table/columns.tsx';
+import type { Column } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 
-export function ApiKeys({ team }: { readonly team: string }) {
-  const path = resource('teams', team, 'api-keys');
-  const list = useList<ApiKey>(path);
+/** Access of a program: an API key, or a sign-in client. A sign-in client never expires, and its use is not recorded. */
+interface Access extends Pick<ApiKey, 'clientId' | 'name' | 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'warnings'> {
+  readonly kind: 'API key' | 'sign-in client';
+  readonly path: string;
+  /** Permissions of the program, as text. */
+  readonly allows: string;
+  readonly credential?: ApiKey['credential'];
+  readonly previousSecretUntil?: string | null;
+}
+
+export function ProgramAccess({ team: { id, name } }: { readonly team: Team }) {
   const all = useList<Application>(resource('applications'), { limit: 200 }).items ?? [];
-  const applications = all.filter(({ teamId }) => teamId === team);
+  const applications = all.filter(({ teamId }) => teamId === id);
+  const list = useAccess(id, applications);
   const rotated = useSignal<SecretContent | undefined>(undefined);
-  const findApplicationName = (id: string) => applications.find((each) => each.id === id)?.name ?? id;
   return (
     <Section
-      title="API keys"
+      title="Access of programs"
       help="oauth#api-keys"
-      note="Programs use API keys to get tokens for the management API. Packets contain an application key instead."
+      note="A program calls the API with an API key, and members sign in to a program through a sign-in client. Messages contain an application key instead."
     >
       <ResourceTable
-        caption="API keys"
+        caption="Access of programs"
+        csv={`access-${name}`}
         list={list}
         rowKey={({ clientId }) => clientId}
-        columns={createDeclaredColumns<ApiKey>(apiKeyColumns, {
-          name: true,
-          clientId: ({ clientId }) => <code>{clientId}</code>,
-          scopes: ({ scopes, applications: bound }) =>
-            bound === null ? scopes.join(', ') : `${scopes.join(', ')} in ${bound.map(findApplicationName).join(', ')}`,
-          expiresAt,
-          warnings: false,
-        })}
-        actions={(apiKey) =>
-          apiKey.credential === 'secret' && <RotateButton path={path} apiKey={apiKey} shown={rotated} />
-        }
+        columns={columns}
+        actions={(access) => access.credential === 'secret' && <RotateButton of={access} shown={rotated} />}
         create={{
-          label: 'Create API key',
+          label: 'Create access',
           codes: { plan_limit: 'name' },
-          create: async (data) => shown(await call<ApiKeyShownOnce>('POST', path, { body: apiKeyFields(data) })),
-          children: <ApiKeyFields applications={applications} />,
+          create: (data) => createAccess(id, data),
+          children: <AccessFields applications={applications} />,
         }}
-        remove={(client) => describeRemoval(path, 'API key', client)}
+        remove={({ path, name }) => ({
+          title: `Delete access of ${name}`,
+          action: 'Delete access',
+          done: `Deleted access of ${name}`,
+          onConfirm: () => call('DELETE', path),
+          children: <p>Its tokens are refused from now on.</p>,
+        })}
       />
       {rotated.value !== undefined && <Secret {...rotated.value} onDone={() => (rotated.value = undefined)} />}
     </Section>
   );
 }
 
-function describeRemoval(path: string, what: string, { clientId, name }: { clientId: string; name: string }): Removal {
+/** Reads the API keys and the sign-in clients of a team as one list. Each kind fits in one page. */
+function useAccess(team: string, applications: ApiKeyFieldsProps['applications']) {
+  const paths = { keys: resource('teams', team, 'api-keys'), clients: resource('teams', team, 'clients') };
+  const keys = useList<ApiKey>(paths.keys, { limit: 200 });
+  const clients = useList<SignInClient>(paths.clients, { limit: 200 });
+  const findName = (id: string) => applications.find((each) => each.id === id)?.name ?? id;
+  const ofKeys = keys.items?.map((apiKey): Access => {
+    const { clientId, scopes, applications: bound } = apiKey;
+    const place = bound === null ? '' : ` in ${bound.map(findName).join(', ')}`;
+    const allows = `${scopes.join(', ')}${place}`;
+    return { ...apiKey, kind: 'API key', path: `${paths.keys}/${clientId}`, allows };
+  });
+  const ofClients = clients.items?.map(({ clientId, name, createdAt, type, redirectUris }): Access => {
+    const allows = `sign-in (${type}): ${redirectUris.join(' ')}`;
+    const own = { clientId, name, createdAt, lastUsedAt: null, expiresAt: null, warnings: [] };
+    return { ...own, kind: 'sign-in client', path: `${paths.clients}/${clientId}`, allows };
+  });
   return {
-    title: `Delete ${what} ${name}`,
-    action: `Delete ${what}`,
-    done: `Deleted ${name}`,
-    onConfirm: () => call('DELETE', `${path}/${clientId}`),
-    children: <p>Its tokens are refused from now on.</p>,
+    items: ofKeys && ofClients && [...ofKeys, ...ofClients],
+    error: keys.error ?? clients.error,
+    async reload() {
+      await Promise.all([keys.reload(), clients.reload()]);
+    },
   };
 }
 
+const columns: readonly Column<Access>[] = [
+  { key: 'name', title: 'Name', value: ({ name }) => name },
+  { key: 'kind', title: 'Kind', value: ({ kind }) => kind },
+  { key: 'allows', title: 'Allows', value: ({ allows }) => allows },
+  timeColumn('createdAt', 'Created'),
+  agoColumn('lastUsedAt', 'Last used'),
+  { key: 'expiresAt', title: 'Expires', value: ({ expiresAt }) => expiresAt ?? '', cell: renderExpiry },
+  {
+    key: 'clientId',
+    title: 'Client id',
+    csv: ({ clientId }) => clientId,
+    cell: ({ clientId }) => <code>{clientId}</code>,
+  },
+];
+
 /** Shows the expiry time. In the last two weeks before it, a warning is added. */
-function expiresAt({ expiresAt, warnings: [warning] }: ApiKey) {
+function renderExpiry({ expiresAt, warnings: [warning] }: Access) {
   if (expiresAt === null) return 'never';
   if (warning === undefined) return format.time(expiresAt);
   return (
@@ -79,12 +117,11 @@ function expiresAt({ expiresAt, warnings: [warning] }: ApiKey) {
 }
 
 interface RotateButtonProps {
-  readonly path: string;
-  readonly apiKey: ApiKey;
+  readonly of: Access;
   readonly shown: { value: SecretContent | undefined };
 }
 
-function RotateButton({ path, apiKey: { clientId, name, previousSecretUntil }, shown: rotated }: RotateButtonProps) {
+function RotateButton({ of: { path, name, previousSecretUntil }, shown: rotated }: RotateButtonProps) {
   return (
     <ConfirmButton
       label="Rotate"
@@ -92,7 +129,7 @@ function RotateButton({ path, apiKey: { clientId, name, previousSecretUntil }, s
       action="Rotate secret"
       done={`Rotated secret of ${name}`}
       onConfirm={async () => {
-        rotated.value = shown(await call<ApiKeyShownOnce>('POST', `${path}/${clientId}/secret`));
+        rotated.value = shown(await call<ApiKeyShownOnce>('POST', `${path}/secret`));
       }}
     >
       <p>The current secret is accepted for another 24 hours.</p>
@@ -101,20 +138,28 @@ function RotateButton({ path, apiKey: { clientId, name, previousSecretUntil }, s
   );
 }
 
-function shown({ name, clientId, clientSecret, credential }: ApiKeyShownOnce): SecretContent {
-  const id = ['Client id', clientId] as const;
-  const url = `${settings.authUrl}/connect/token`;
-  if (clientSecret === undefined) {
-    const how = credential === 'trust' ? 'token exchange' : 'private_key_jwt';
-    return { title: `Created ${name}`, once: false, values: [id], note: `Get a token from ${url} by ${how}.` };
-  }
-  return {
-    title: `Copy secret of ${name} now`,
-    once: true,
-    values: [id, ['Client secret', clientSecret]],
-    note: `Get a token from ${url} with the grant client_credentials.`,
-  };
+async function createAccess(team: string, data: FormData): Promise<SecretContent> {
+  const isClient = data.get('kind') === 'client';
+  const path = resource('teams', team, isClient ? 'clients' : 'api-keys');
+  return shown(await call('POST', path, { body: isClient ? clientFields(data) : apiKeyFields(data) }));
 }
+
+/** Returns the content of the dialog for new access. The secret is shown only once. */
+function shown(created: ApiKeyShownOnce | SignInClientShownOnce): SecretContent {
+  const { name, clientId, clientSecret } = created;
+  const id = ['Client id', clientId] as const;
+  const note =
+    'credential' in created && `Get a token from ${settings.authUrl}/connect/token by ${grants[created.credential]}.`;
+  if (clientSecret === undefined) return { title: `Created ${name}`, once: false, values: [id], note };
+  const values = [id, ['Client secret', clientSecret] as const];
+  return { title: `Copy secret of ${name} now`, once: true, values, note };
+}
+
+const grants = {
+  secret: 'the grant client_credentials',
+  'public-keys': 'private_key_jwt',
+  trust: 'token exchange',
+} as const;
 
 const dayMs = 24 * 3_600_000;
 
@@ -137,11 +182,26 @@ interface ApiKeyFieldsProps {
   readonly applications: readonly Pick<Application, 'id' | 'name'>[];
 }
 
+const kinds = [
+  ['api-key', 'API key: the program calls the API'],
+  ['client', 'Sign-in client: members sign in to the program'],
+] as const;
+
+function AccessFields(props: ApiKeyFieldsProps) {
+  const kind = useSignal<string>('api-key');
+  return (
+    <>
+      <SelectField name="kind" label="Kind" options={kinds} onInput={(value) => (kind.value = value)} />
+      <Field name="name" label="Name" required autoFocus hint="Name of the program." />
+      {kind.value === 'client' ? signInFields : <ApiKeyFields {...props} />}
+    </>
+  );
+}
+
 function ApiKeyFields({ applications }: ApiKeyFieldsProps) {
   const credential = useSignal<Credential>('secret');
   return (
     <>
-      <Field name="name" label="Name" required autoFocus hint="Name of the program." />
       <Choices
         legend="Scopes"
         type="checkbox"
@@ -229,45 +289,12 @@ function keysIn(text: string): unknown {
   }
 }
 
-export function Clients({ team }: { readonly team: string }) {
-  const path = resource('teams', team, 'clients');
-  return (
-    <Section
-      title="Sign-in clients"
-      help="oauth#sign-in-clients"
-      note="Programs that members of this team sign in to with their own account."
-    >
-      <ResourceTable
-        caption="Sign-in clients"
-        list={useList<SignInClient>(path)}
-        rowKey={({ clientId }) => clientId}
-        columns={clientColumns}
-        create={{
-          label: 'Create sign-in client',
-          codes: { plan_limit: 'name' },
-          create: async (data) => {
-            const { name, type } = Object.fromEntries(data);
-            const body = { name, type, redirectUris: readLines(data, 'redirectUris') };
-            return shownClient(await call<SignInClientShownOnce>('POST', path, { body }));
-          },
-          children: signInFields,
-        }}
-        remove={(client) => describeRemoval(path, 'sign-in client', client)}
-      />
-    </Section>
-  );
+function clientFields(data: FormData): object {
+  return { name: data.get('name'), type: data.get('type'), redirectUris: readLines(data, 'redirectUris') };
 }
-
-const clientColumns = createDeclaredColumns<SignInClient>(signInClientColumns, {
-  name: true,
-  clientId: ({ clientId }) => <code>{clientId}</code>,
-  type: true,
-  redirectUris: ({ redirectUris }) => <code>{redirectUris.join(' ')}</code>,
-});
 
 const signInFields = (
   <>
-    <Field name="name" label="Name" required autoFocus hint="Shown to members when they sign in." />
     <SelectField
       name="type"
       label="Type"
@@ -284,10 +311,3 @@ const signInFields = (
     />
   </>
 );
-
-function shownClient({ name, clientId, clientSecret }: SignInClientShownOnce): SecretContent {
-  const id = ['Client id', clientId] as const;
-  if (clientSecret === undefined) return { title: `Registered ${name}`, once: false, values: [id] };
-  const values = [id, ['Client secret', clientSecret] as const];
-  return { title: `Copy secret of ${name} now`, once: true, values };
-}

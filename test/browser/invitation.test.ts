@@ -84,7 +84,8 @@ test('an administrator creates a link that resets a password, and withdraws anot
   });
   const { page } = await console.visit('/settings/users', { colorScheme: 'dark' });
   const dialog = page.getByRole('dialog');
-  await page.getByRole('button', { name: 'Reset link for Hopper' }).click();
+  await page.getByRole('button', { name: 'Sign-ins of Hopper' }).click();
+  await dialog.getByRole('button', { name: 'Reset password' }).click();
   await dialog.getByRole('heading', { name: 'Reset password of Hopper' }).waitFor();
   await dialog.getByLabel('End all sessions now').check();
   expect(await axeFaults(page)).toEqual([]);
@@ -95,7 +96,8 @@ test('an administrator creates a link that resets a password, and withdraws anot
   await dialog.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row', { name: 'Hopper' });
   await row.getByText('reset link, until').waitFor();
-  await page.getByRole('button', { name: 'Reset link for Hopper' }).click();
+  await page.getByRole('button', { name: 'Sign-ins of Hopper' }).click();
+  await dialog.getByRole('button', { name: 'Reset password' }).click();
   await dialog.getByRole('button', { name: 'Withdraw link' }).click();
   await row.getByText('reset link, until').waitFor({ state: 'detached' });
   const hers = await console.visit(link.replace(console.origin, ''), { signedIn: false });

@@ -8,12 +8,13 @@ import { call, resource } from '../../api/client.ts';
 import { currentTime } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { settings } from '../../api/settings.ts';
+import { CopyButton } from '../../components/copy.tsx';
 import { ConfirmButton } from '../../components/form/confirm.tsx';
 import { EndingSecret, Secret, type SecretContent } from '../../components/form/create.tsx';
 import { Choices, Field, readLines, SelectField } from '../../components/form/form.tsx';
 import { Section } from '../../components/resource/part.tsx';
 import { ResourceTable } from '../../components/resource/resource-table.tsx';
-import { agoColumn, timeColumn } from '../../components/table/columns.tsx';
+import { agoColumn } from '../../components/table/columns.tsx';
 import type { Column } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 
@@ -93,25 +94,35 @@ function useAccess(team: string, applications: ApiKeyFieldsProps['applications']
 const columns: readonly Column<Access>[] = [
   { key: 'name', title: 'Name', value: ({ name }) => name },
   { key: 'kind', title: 'Kind', value: ({ kind }) => kind },
-  { key: 'allows', title: 'Allows', value: ({ allows }) => allows },
-  timeColumn('createdAt', 'Created'),
+  { key: 'allows', title: 'Allows', class: 'settings-wrap', value: ({ allows }) => allows },
+  {
+    key: 'createdAt',
+    title: 'Created',
+    value: ({ createdAt }) => createdAt,
+    cell: ({ createdAt }) => format.date(createdAt),
+  },
   agoColumn('lastUsedAt', 'Last used'),
   { key: 'expiresAt', title: 'Expires', value: ({ expiresAt }) => expiresAt ?? '', cell: renderExpiry },
   {
     key: 'clientId',
     title: 'Client id',
     csv: ({ clientId }) => clientId,
-    cell: ({ clientId }) => <code>{clientId}</code>,
+    cell: ({ clientId, name }) => (
+      <>
+        <code title={clientId}>{clientId.slice(0, 11)}…</code>{' '}
+        <CopyButton text={clientId} title={`Copy client id of ${name}`} />
+      </>
+    ),
   },
 ];
 
-/** Shows the expiry time. In the last two weeks before it, a warning is added. */
+/** Shows the expiry date. In the last two weeks before it, a warning is added. */
 function renderExpiry({ expiresAt, warnings: [warning] }: Access) {
   if (expiresAt === null) return 'never';
-  if (warning === undefined) return format.time(expiresAt);
+  if (warning === undefined) return format.date(expiresAt);
   return (
     <span class="warn" title={warning.message}>
-      {format.time(expiresAt)} ({warning.code})
+      {format.date(expiresAt)} ({warning.code})
     </span>
   );
 }
@@ -183,8 +194,8 @@ interface ApiKeyFieldsProps {
 }
 
 const kinds = [
-  ['api-key', 'API key: the program calls the API'],
-  ['client', 'Sign-in client: members sign in to the program'],
+  ['api-key', 'API key: calls the API'],
+  ['client', 'Sign-in client: signs members in'],
 ] as const;
 
 function AccessFields(props: ApiKeyFieldsProps) {

@@ -69,19 +69,15 @@ export function Members({ team }: { readonly team: Team }) {
         list={list}
         caption="Members"
         csv={`members-${team.name}`}
-        columns={createDeclaredColumns<Member>(
-          { ...memberColumns, invitation: userColumns.invitation },
-          {
-            name: renderName,
-            email: true,
-            role: (member) => <MemberRole team={team} member={member} onChanged={list.reload} />,
-            joinedAt: ({ joinedAt }) => format.date(joinedAt),
-            lastSignInAt: forAdmins && (({ lastSignInAt }) => <Ago at={lastSignInAt} />),
-            secondFactors: forAdmins,
-            invitation: true,
-            id: false,
-          },
-        )}
+        columns={createDeclaredColumns<Member>(memberColumns, {
+          name: renderName,
+          email: ({ email }) => <span class="settings-wrap">{email}</span>,
+          role: (member) => <MemberRole team={team} member={member} onChanged={list.reload} />,
+          joinedAt: ({ joinedAt }) => format.date(joinedAt),
+          lastSignInAt: forAdmins && renderLastSignIn,
+          secondFactors: forAdmins,
+          id: false,
+        })}
         remove={({ id, name, teams }) => ({
           label: 'Remove',
           title: `Remove ${name} from ${team.name}`,
@@ -107,6 +103,15 @@ export function Members({ team }: { readonly team: Team }) {
         </>
       )}
     </Section>
+  );
+}
+
+function renderLastSignIn(member: Member) {
+  return (
+    <>
+      <Ago at={member.lastSignInAt} />
+      <div class="quiet">{userColumns.invitation.of(member)}</div>
+    </>
   );
 }
 
@@ -213,13 +218,6 @@ function UserTable<Row extends User>({ list, remove, ...table }: UserTableProps<
             >
               Sign-ins …
             </button>
-            <button
-              type="button"
-              aria-label={`${linkWord(each)} for ${each.name}`}
-              onClick={() => dialog.open(<LinkDialog user={each} onClose={close} />)}
-            >
-              {linkWord(each)} …
-            </button>
           </>
         )}
         remove={(each) => (each.id === own ? undefined : remove(each))}
@@ -229,11 +227,17 @@ function UserTable<Row extends User>({ list, remove, ...table }: UserTableProps<
   );
 }
 
-const linkWord = ({ invitation }: User) => (invitation?.purpose === 'invitation' ? 'New link' : 'Reset link');
-
-function SignIns({ user: { id, name }, onClose }: { readonly user: User; readonly onClose: () => void }) {
+function SignIns({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
+  const { id, name, invitation } = user;
+  const hasLink = useSignal(false);
+  if (hasLink.value) return <LinkDialog user={user} onClose={onClose} />;
   return (
     <Dialog title={`Sign-ins of ${name}`} onClose={onClose}>
+      <p class="actions">
+        <button type="button" onClick={() => (hasLink.value = true)}>
+          {invitation?.purpose === 'invitation' ? 'Invite again' : 'Reset password'} …
+        </button>
+      </p>
       <SecondFactor id={id} />
       <Identities id={id} />
       <Sessions id={id} note="Programs that the user is signed in to." />

@@ -88,7 +88,11 @@ export interface Facts extends AccountFindings {
 }
 
 /** Reads the findings in the accounts. */
-export function accountFindings(directory: Directory, application: Application, caller: Caller): AccountFindings {
+export function accountFindings(
+  directory: Directory,
+  application: Application,
+  caller: Caller,
+): AccountFindings & { readonly expiring: readonly ApiKey[] } {
   const { id, teamId } = application;
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
   return {

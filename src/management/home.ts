@@ -6,8 +6,9 @@ import { ok } from '../http/responses.ts';
 import { type ApplicationMessages, hoursShown } from '../reports/home-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
-import type { Application } from '../storage/lmdb/records.ts';
+import type { ApiKey, Application } from '../storage/lmdb/records.ts';
 import { visibleTo } from './access.ts';
+import { listComingUp } from './coming-up.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { accountFindings, computeHealth, incomplete } from './health.ts';
 
@@ -36,10 +37,11 @@ export const home: Group = {
           const computed = findings.latest(application);
           const isFirst = shown.findIndex(({ teamId }) => teamId === application.teamId) === index;
           const accounts = accountFindings(directory, application, caller);
-          const facts = { application, only: undefined, now, ...accounts, ...(computed ?? incomplete) };
           // Findings about the team are reported with its first application only.
-          const health = computeHealth(isFirst ? facts : { ...facts, expiring: [] });
-          return { application, health, isComplete: computed !== undefined, leaked: accounts.leaked.length };
+          const expiring = isFirst ? accounts.expiring : [];
+          const facts = { application, only: undefined, now, ...accounts, ...(computed ?? incomplete), expiring };
+          const isComplete = computed !== undefined;
+          return { application, health: computeHealth(facts), isComplete, leaked: accounts.leaked.length, expiring };
         });
         const items = listItems(checked);
         return ok({
@@ -47,6 +49,7 @@ export const home: Group = {
           complete: checked.every(({ isComplete }) => isComplete),
           items: items.slice(0, most.items),
           itemsLeftOut: Math.max(0, items.length - most.items),
+          comingUp: listComingUp(directory, checked, now),
           applications: checked.map((each) => show(each, messages.get(each.application.id), now)),
           applicationsLeftOut: all.length - shown.length,
         });
@@ -60,6 +63,7 @@ interface ApplicationCheck {
   readonly health: Health;
   readonly isComplete: boolean;
   readonly leaked: number;
+  readonly expiring: readonly ApiKey[];
 }
 
 /** Lists findings, the most urgent kinds first. */

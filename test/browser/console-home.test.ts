@@ -25,6 +25,10 @@ beforeAll(async () => {
   await mail.packet({ welcome: { on: [1] } });
   expect(await send(mail.key, 'production', 'https://mail.example')).toBe(404);
   mailHealth = `/api/v2/applications/${mail.application}/health`;
+  const rollout = [{ at: new Date(Date.now() + 86_400_000).toISOString(), split: { on: 1, off: 1 } }];
+  const features = `/api/v2/applications/${blog}/features`;
+  await console.manage('POST', features, 201, { name: 'comments' });
+  await console.manage('PATCH', `${features}/comments`, 200, { rollout });
 });
 
 /** Sends a packet from a page. @returns the status of the response */
@@ -62,6 +66,13 @@ describe('the home page', () => {
     expect(await row.innerText()).toMatch(/urgent/);
     expect(await page.getByRole('row', { name: /^Mail/ }).locator('.spark').count()).toBe(1);
     expect(await page.locator('.spark').count()).toBe(1);
+    const planned = page.getByRole('region', { name: 'Coming up' }).getByRole('listitem');
+    expect(await planned.allInnerTexts()).toEqual([
+      expect.stringMatching(/^.*\d{4}.*: Rollout of comments moves to 50% on, 50% off Blog$/),
+    ]);
+    expect(await planned.getByRole('link').getAttribute('href')).toBe(
+      `/apps/${blog}/Production/flag?name=comments&tab=traffic`,
+    );
     expect(await schemeFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -99,6 +99,40 @@ test('findings of all applications are ordered by severity, and a leaked key com
   expect(applications[0]).toMatchObject({ status: 'urgent', leakedKeys: 1 });
 });
 
+test('coming up are the steps, ends and expiries of the next 14 days, and Viewers do not see API keys', async () => {
+  const day = (days: number) => new Date(clock.now() + days * 86_400_000).toISOString();
+  const plans = `/api/v2/applications/${blog.id}`;
+  const rollout = [-1, 3, 15].map((days) => ({ at: day(days), split: { on: 1, off: 3 } }));
+  await ask('POST', `${plans}/features`, 201, { name: 'comments' });
+  await ask('PATCH', `${plans}/features/comments`, 200, { rollout });
+  const experiment = { feature: 'comments', environment: 'Production', base: 'off', metric: 'used' };
+  for (const [name, days] of [
+    ['Soon', 9],
+    ['Later', 30],
+  ] as const)
+    await ask('POST', `${plans}/experiments`, 201, { ...experiment, name, endAt: day(days) });
+  const spare = await createKey(service.http, await token(service.http, service.credentials), shop.id, 'Mobile');
+  await ask('POST', `/api/v2/applications/${shop.id}/keys/${spare.id}/rotate`, 201);
+  const apiKeys = `/api/v2/teams/${service.credentials.teamId}/api-keys`;
+  const made = { name: 'Deploy', scopes: ['read'], expiresAt: day(5) };
+  const viewer = (await ask('POST', apiKeys, 201, made)) as { clientId: string; clientSecret: string };
+  const { comingUp } = await readHome();
+  expect(comingUp.map(({ sentence, application }) => [sentence, application?.name])).toEqual([
+    ['Replaced key Mobile expires', 'shop'],
+    ['Rollout of comments moves to 25% on, 75% off', 'blog'],
+    ['API key Deploy expires', undefined],
+    ['Experiment Soon ends', 'blog'],
+  ]);
+  expect(comingUp[1]).toMatchObject({
+    kind: 'rollout_step',
+    at: rollout[1]!.at,
+    link: `/apps/${blog.id}/Production/flag?name=comments&tab=traffic`,
+  });
+  const access = await token(service.http, { ...service.credentials, ...viewer });
+  const theirs = (await manage(service.http, access, 'GET', '/api/v2/home', 200)) as Home;
+  expect(theirs.comingUp).toEqual(comingUp.filter(({ kind }) => kind !== 'api_key_expiry'));
+});
+
 const search = async (q: string, more = '') =>
   ((await ask('GET', `/api/v2/search?q=${encodeURIComponent(q)}${more}`, 200)) as SearchResults).items;
 

@@ -56,7 +56,7 @@ export function HealthLink({
 }) {
   const { query } = useQuery();
   return (
-    <a class={`health-link health-${item.severity}`} href={findingAddress(item, query)} title={namesText(item)}>
+    <a class={`health-link health-${item.severity}`} href={linkedAddress(item.link, query)} title={namesText(item)}>
       {text}
     </a>
   );
@@ -86,10 +86,10 @@ export function getFindingKey({ kind, link }: HealthItem): string {
 }
 
 /**
- * Returns the address of the page that resolves a finding.
+ * Returns the address of a page that the API names.
  * @param query query of the current page; its range is kept
  */
-function findingAddress({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
+export function linkedAddress(link: string, query: Readonly<Record<string, string>>): string {
   const [path = '/', own] = link.split('?');
   return withQuery(root + path, {
     ...(path.startsWith('/apps/') ? kept(query) : {}),

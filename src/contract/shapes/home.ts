@@ -5,14 +5,23 @@ import { exampleItem, itemFields } from './health.ts';
 
 const application = { id: exampleIds.application, name: 'shop' };
 
-const HomeItem = Type.Object({
-  ...itemFields,
-  application: orNull(
+const ofApplication = (what: string) =>
+  orNull(
     Type.Object({ id: text('Id of the application.'), name: text('Name of the application.') }),
-    'Application of the finding; `null` if the finding concerns a team.',
-  ),
-});
+    `Application of the ${what}; \`null\` if the ${what} concerns a team.`,
+  );
+
+const HomeItem = Type.Object({ ...itemFields, application: ofApplication('finding') });
 export type HomeItem = Static<typeof HomeItem>;
+
+const ComingUp = Type.Object({
+  kind: oneOf(['rollout_step', 'experiment_end', 'api_key_expiry', 'key_expiry'], 'Kind of the event.'),
+  at: time('Planned time.'),
+  sentence: text('The event as a sentence.'),
+  application: ofApplication('event'),
+  link: text('Path and query of the console page about the event, below the base URL.'),
+});
+export type ComingUp = Static<typeof ComingUp>;
 
 const byHour = (description: string) => list(Type.Integer({ minimum: 0 }), description);
 
@@ -57,6 +66,10 @@ export const Home = shape(
     ),
     items: list(HomeItem, 'Findings of all applications, the most urgent first.'),
     itemsLeftOut: count('Number of findings that the response omits.'),
+    comingUp: list(
+      ComingUp,
+      'The next steps of rollouts, ends of experiments and expiries of keys within 14 days, the earliest first; at most 20. Only Admins see the expiry of API keys.',
+    ),
     applications: list(HomeApplication, 'Applications, by name.'),
     applicationsLeftOut: count('Number of applications that the response omits.'),
   },
@@ -65,6 +78,15 @@ export const Home = shape(
     complete: true,
     items: [{ ...exampleItem, application }],
     itemsLeftOut: 0,
+    comingUp: [
+      {
+        kind: 'experiment_end' as const,
+        at: exampleTime,
+        sentence: 'Experiment One page ends',
+        application,
+        link: `/apps/${application.id}/Production/experiment?id=exp_1`,
+      },
+    ],
     applications: [
       {
         ...application,

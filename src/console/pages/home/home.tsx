@@ -1,14 +1,20 @@
-/* src/console/pages/home: what needs attention, and a row for each application. */
+/* src/console/pages/home: what needs attention, what comes up, and a row for each application. */
 
 import { useSignal } from '@preact/signals';
-import type { HomeApplication, HomeItem, Home as HomeReport } from '../../../contract/shapes/home.ts';
+import type { ComingUp, HomeApplication, HomeItem, Home as HomeReport } from '../../../contract/shapes/home.ts';
 import { applicationAddress, applicationSettingsAddress, environmentAddress, useQuery } from '../../address/address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Sparkline } from '../../components/chart/sparkline.tsx';
 import { Failure, Skeleton } from '../../components/failure.tsx';
-import { FindingSentence, getFindingKey, HealthLink, useAnnouncedItems } from '../../components/health.tsx';
+import {
+  FindingSentence,
+  getFindingKey,
+  HealthLink,
+  linkedAddress,
+  useAnnouncedItems,
+} from '../../components/health.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
 import { useTitle } from '../../components/title.ts';
 import { applications } from '../../reader/reader.tsx';
@@ -40,6 +46,7 @@ function AllApplications() {
       ) : (
         <>
           <Attention home={data} />
+            {data.comingUp.length > 0 && <ComingUpList items={data.comingUp} />}
           <Applications home={data} />
           {data.applicationsLeftOut > 0 && (
             <p class="quiet">
@@ -111,6 +118,23 @@ function Item({ item }: { readonly item: HomeItem }) {
       </span>
       <HealthLink item={item} text={item.action} />
     </>
+  );
+}
+
+function ComingUpList({ items }: { readonly items: readonly ComingUp[] }) {
+  const { query } = useQuery();
+  return (
+    <section class="stack" aria-labelledby="coming-up">
+      <h2 id="coming-up">Coming up</h2>
+      <ul class="plain-list home-coming-up">
+        {items.map(({ at, sentence, application, link }) => (
+          <li key={`${at} ${sentence} ${link}`}>
+            <time dateTime={at}>{format.time(at)}</time>: <a href={linkedAddress(link, query)}>{sentence}</a>{' '}
+            <span class="quiet">{application?.name}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -217,7 +217,7 @@ test('the audit log is filtered, read page by page, and saved as CSV', async () 
 });
 
 const tabs = ['webhooks', 'limits', 'sign-in', 'general'];
-const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${tab}`), 'users'];
+const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${tab}`)];
 
 /** Changes the screen of a page to a touch screen, or back to a desktop. The page need not be loaded again. */
 async function changeScreen(page: Page, devTools: CDPSession, screen: typeof phone | typeof desktop): Promise<void> {

@@ -82,7 +82,7 @@ test('an administrator creates a link that resets a password, and withdraws anot
     email: 'hopper@example.com',
     password: 'for the first time',
   });
-  const { page } = await console.visit('/settings/users', { colorScheme: 'dark' });
+  const { page } = await console.visit('/settings/team', { colorScheme: 'dark' });
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Sign-ins of Hopper' }).click();
   await dialog.getByRole('button', { name: 'Reset password' }).click();

@@ -160,7 +160,7 @@ test('an Admin removes the lost passkey of a user', async () => {
   const options = readOptions(await browser.submit({ action: 'new-password', password, again: password }));
   const device = new Authenticator(origin, { id: randomBytes(16) });
   await browser.submit({ action: 'add-passkey', ...device.create(options) });
-  const { page } = await shop.visit('/settings/users', { ownSession: true });
+  const { page } = await shop.visit('/settings/team', { ownSession: true });
   await page.getByRole('button', { name: 'Change Grace' }).click();
   const remove = page.getByRole('button', { name: 'Remove passkeys and authenticator app of Grace' });
   await remove.click();

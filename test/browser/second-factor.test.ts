@@ -101,7 +101,7 @@ describe('two-step verification', () => {
     await rule.selectOption('optional');
     await page.getByRole('button', { name: 'Save policy' }).click();
     await page.locator('.form-done').waitFor();
-    await page.goto(`${shop.origin}/settings/users`);
+    await page.goto(`${shop.origin}/settings/team`);
     await page.getByRole('button', { name: 'Sign-ins of Grace' }).click();
     await page.getByRole('dialog').getByRole('cell', { name: 'password, recovery-code' }).waitFor();
     await expectAccessible(page);

@@ -86,8 +86,7 @@ export function useKnownEntries(): Entry[] {
 const settings = [
   ['you', 'Your profile', 'you password authenticator passkeys sessions two-step'],
   ['applications', 'Applications', 'create an application'],
-  ['team', 'Team', 'access members roles api keys sign-in clients webhooks limits'],
-  ['users', 'Users', 'invite a user invitation reset link'],
+  ['team', 'Team', 'access members users invite invitation reset link roles api keys sign-in clients webhooks limits'],
   ['sign-in', 'Sign-in policy', 'second factor identity providers single sign-on sso password'],
 ] as const;
 
@@ -102,7 +101,7 @@ function ranges(isOffered: boolean, choose: (preset: Preset) => void): Entry[] {
 
 const actions: readonly Entry[] = [
   { kind: 'action', title: 'Create application', href: address('settings', 'applications') },
-  { kind: 'action', title: 'Invite user', href: address('settings', 'users') },
+  { kind: 'action', title: 'Invite user', href: address('settings', 'team') },
   { kind: 'action', title: 'Copy link of this page', words: 'share url', run: () => void copyLink() },
   ...(Object.keys(themes) as Theme[]).map(
     (each): Entry => ({ kind: 'action', title: `Theme: ${themes[each].toLowerCase()}`, run: () => chooseTheme(each) }),

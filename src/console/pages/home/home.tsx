@@ -126,7 +126,7 @@ function ComingUpList({ items }: { readonly items: readonly ComingUp[] }) {
   return (
     <section class="stack" aria-labelledby="coming-up">
       <h2 id="coming-up">Coming up</h2>
-      <ul class="plain-list home-coming-up">
+      <ul class="plain-list home-items home-names">
         {items.map(({ at, sentence, application, link }) => (
           <li key={`${at} ${sentence} ${link}`}>
             <time dateTime={at}>{format.time(at)}</time>: <a href={linkedAddress(link, query)}>{sentence}</a>{' '}

@@ -11,7 +11,6 @@ import { ApplicationPage } from '../application-settings/application-page.tsx';
 import { Applications } from './applications.tsx';
 import { SignIn } from './sign-in.tsx';
 import { Team } from './team.tsx';
-import { Users } from './users.tsx';
 import { WebhookPage } from './webhooks.tsx';
 import { You } from './you.tsx';
 
@@ -19,7 +18,6 @@ const pages = [
   { name: 'you', title: 'You', Content: You },
   { name: 'applications', title: 'Applications', Content: Applications },
   { name: 'team', title: 'Team', Content: Team },
-  { name: 'users', title: 'Users', Content: Users },
   { name: 'sign-in', title: 'Sign-in', Content: SignIn },
 ] as const;
 

@@ -17,8 +17,8 @@ import { Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { ProgramAccess } from './access.tsx';
+import { Members } from './members.tsx';
 import { SecondFactorPolicy } from './sign-in.tsx';
-import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 /** Shows the team of the address, or the reader's primary team. */

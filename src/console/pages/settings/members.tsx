@@ -5,7 +5,7 @@ import type { InvitationShownOnce } from '../../../contract/shapes/invitation.ts
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { UserShownOnce as CreatedUser, Member, User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
-import { type List, useList } from '../../api/list.ts';
+import { useList } from '../../api/list.ts';
 import { user } from '../../api/session.ts';
 import { useThing } from '../../api/thing.ts';
 import { useAction } from '../../components/action.tsx';
@@ -14,96 +14,98 @@ import { Reason } from '../../components/failure.tsx';
 import { CreateButton, Secret, type SecretContent } from '../../components/form/create.tsx';
 import { OptionList } from '../../components/form/filters.tsx';
 import { Choices, changedFields, Field, Form, SelectField } from '../../components/form/form.tsx';
-import { ReadOnlyNote, RoleField, Section, TeamField } from '../../components/resource/part.tsx';
+import { RoleField, Section } from '../../components/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../components/resource/resource-table.tsx';
 import { ConflictDialog } from '../../components/resource/thing.tsx';
 import { Ago } from '../../components/table/columns.tsx';
 import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
-import type { TableProps } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx';
 
-export function Users() {
-  const list = useList<User>(resource('users'));
-  const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
-  const findTeamName = (id: string) => teams.find((team) => team.id === id)?.name ?? '';
-  return (
-    <>
-      <h1>Users</h1>
-      <ReadOnlyNote what="users" />
-      <UserTable
-        list={list}
-        caption="Users"
-        columns={createDeclaredColumns<User>(userColumns, {
-          name: renderName,
-          email: true,
-          role: true,
-          invitation: true,
-          id: false,
-          teams: ({ teams }) => teams.map(findTeamName).join(', '),
-        })}
-        remove={({ id, name }) => ({
-          title: `Delete ${name}`,
-          action: 'Delete user',
-          done: `Deleted ${name}`,
-          onConfirm: () => call('DELETE', resource('users', id)),
-          children: <p>The user is signed out everywhere. Their entries in the audit log stay.</p>,
-        })}
-      />
-      {hasRole('Admin') && <NewUser label="Invite user" teams={teams} onDone={list.reload} />}
-    </>
-  );
-}
-
+/** The members of a team. Readers change their own account on another page. */
 export function Members({ team }: { readonly team: Team }) {
   const list = useList<Member>(resource('teams', team.id, 'members'), { limit: 200 });
-  const forAdmins = hasRole('Admin');
+  const dialog = useDialog();
+  const close = () => {
+    dialog.close();
+    void list.reload();
+  };
   return (
     <Section
       title="Members"
       help="semantics#teams-users-and-roles"
       note="Members see all applications of the team. Their role determines what they can change."
     >
-      <UserTable
+      <ResourceTable
         list={list}
         caption="Members"
         csv={`members-${team.name}`}
-        columns={createDeclaredColumns<Member>(memberColumns, {
-          name: renderName,
-          email: ({ email }) => <span class="settings-wrap">{email}</span>,
-          role: (member) => <MemberRole team={team} member={member} onChanged={list.reload} />,
-          joinedAt: ({ joinedAt }) => format.date(joinedAt),
-          lastSignInAt: forAdmins && renderLastSignIn,
-          secondFactors: forAdmins,
-          id: false,
-        })}
-        remove={({ id, name, teams }) => ({
-          label: 'Remove',
-          title: `Remove ${name} from ${team.name}`,
-          action: 'Remove member',
-          done: `Removed ${name} from ${team.name}`,
-          onConfirm: () => call('DELETE', resource('teams', team.id, 'members', id)),
-          children: (
-            <>
-              <p>The member immediately loses access to everything of this team.</p>
-              {teams.length < 2 && (
-                <p class="warn">
-                  A user without another team is deleted. As far as you can see, {name} has no other team.
-                </p>
-              )}
-            </>
-          ),
-        })}
+        rowKey={({ id }) => id}
+        columns={createColumns(team, list.reload)}
+        actions={(each) => (
+          <>
+            <button
+              type="button"
+              aria-label={`Change ${each.name}`}
+              onClick={() => dialog.open(<UserDialog id={each.id} onClose={close} />)}
+            >
+              Change …
+            </button>
+            <button
+              type="button"
+              aria-label={`Sign-ins of ${each.name}`}
+              onClick={() => dialog.open(<SignIns user={each} onClose={close} />)}
+            >
+              Sign-ins …
+            </button>
+          </>
+        )}
+        remove={(member) => (member.id === user.value?.id ? undefined : describeRemoval(team, member))}
       />
+      {dialog.element}
       {hasRole('Admin') && (
         <>
           <AddMember team={team} members={list.items ?? []} onAdded={list.reload} />
-          <NewUser label="Invite user to this team" teams={[team]} onDone={list.reload} />
+          <NewUser team={team} onDone={list.reload} />
         </>
       )}
     </Section>
   );
+}
+
+function createColumns(team: Team, onChanged: () => Promise<void>) {
+  const forAdmins = hasRole('Admin');
+  return createDeclaredColumns<Member>(memberColumns, {
+    name: ({ id, name }) => (id === user.value?.id ? `${name} (you)` : name),
+    email: ({ email }) => <span class="settings-wrap">{email}</span>,
+    role: (member) => <MemberRole team={team} member={member} onChanged={onChanged} />,
+    joinedAt: ({ joinedAt }) => format.date(joinedAt),
+    lastSignInAt: forAdmins && renderLastSignIn,
+    secondFactors: forAdmins,
+    id: false,
+  });
+}
+
+function describeRemoval(team: Team, { id, name, teams }: Member): Removal {
+  return {
+    label: 'Remove',
+    title: `Remove ${name} from ${team.name}`,
+    action: 'Remove member',
+    done: `Removed ${name} from ${team.name}`,
+    onConfirm: () => call('DELETE', resource('teams', team.id, 'members', id)),
+    children: (
+      <>
+        <p>The member immediately loses access to everything of this team.</p>
+        {teams.length < 2 && (
+          <p class="warn">
+            A user without another team is deleted, and their entries in the audit log stay. As far as you can see,{' '}
+            {name} has no other team.
+          </p>
+        )}
+      </>
+    ),
+  };
 }
 
 function renderLastSignIn(member: Member) {
@@ -181,52 +183,6 @@ function AddMember({ team, members, onAdded }: AddMemberProps) {
   );
 }
 
-const renderName = ({ id, name }: User) => (id === user.value?.id ? `${name} (you)` : name);
-
-interface UserTableProps<Row> extends Pick<TableProps<Row>, 'caption' | 'columns' | 'csv'> {
-  readonly list: List<Row>;
-  readonly remove: (user: User) => Removal;
-}
-
-/** A table of users. Readers change their own account on another page. */
-function UserTable<Row extends User>({ list, remove, ...table }: UserTableProps<Row>) {
-  const dialog = useDialog();
-  const close = () => {
-    dialog.close();
-    void list.reload();
-  };
-  const own = user.value?.id;
-  return (
-    <>
-      <ResourceTable
-        {...table}
-        list={list}
-        rowKey={({ id }) => id}
-        actions={(each) => (
-          <>
-            <button
-              type="button"
-              aria-label={`Change ${each.name}`}
-              onClick={() => dialog.open(<UserDialog id={each.id} onClose={close} />)}
-            >
-              Change …
-            </button>
-            <button
-              type="button"
-              aria-label={`Sign-ins of ${each.name}`}
-              onClick={() => dialog.open(<SignIns user={each} onClose={close} />)}
-            >
-              Sign-ins …
-            </button>
-          </>
-        )}
-        remove={(each) => (each.id === own ? undefined : remove(each))}
-      />
-      {dialog.element}
-    </>
-  );
-}
-
 function SignIns({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const { id, name, invitation } = user;
   const hasLink = useSignal(false);
@@ -275,23 +231,16 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
   );
 }
 
-interface NewUserProps {
-  readonly label: string;
-  readonly teams: readonly Team[];
-  readonly onDone: () => void;
-}
-
-function NewUser({ label, teams, onDone }: NewUserProps) {
+function NewUser({ team, onDone }: { readonly team: Team; readonly onDone: () => void }) {
   return (
     <CreateButton
-      label={label}
+      label="Invite user to this team"
       codes={{ conflict: 'email', plan_limit: 'email' }}
       onDone={onDone}
       create={async (data) => {
-        const { name, email, role, teamId = teams[0]?.id } = Object.fromEntries(data);
-        const body = { name, email, role, teams: [teamId] };
-        const { invitation, ...created } = await call<CreatedUser>('POST', resource('users'), { body });
-        return invitation === null ? undefined : shownLink(created.name, invitation);
+        const body = { ...Object.fromEntries(data), teams: [team.id] };
+        const { invitation, name } = await call<CreatedUser>('POST', resource('users'), { body });
+        return invitation === null ? undefined : shownLink(name, invitation);
       }}
     >
       <Field name="name" label="Name" required autoFocus autocomplete="off" />
@@ -303,7 +252,6 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
         hint="For signing in. You get a link with which the user chooses a password."
       />
       <RoleField />
-      <TeamField teams={teams} value={teams[0]?.id} />
     </CreateButton>
   );
 }

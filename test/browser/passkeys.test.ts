@@ -161,7 +161,7 @@ test('an Admin removes the lost passkey of a user', async () => {
   const device = new Authenticator(origin, { id: randomBytes(16) });
   await browser.submit({ action: 'add-passkey', ...device.create(options) });
   const { page } = await shop.visit('/settings/team', { ownSession: true });
-  await page.getByRole('button', { name: 'Change Grace' }).click();
+  await page.getByRole('button', { name: 'Sign-ins of Grace' }).click();
   const remove = page.getByRole('button', { name: 'Remove passkeys and authenticator app of Grace' });
   await remove.click();
   expect(await axeFaults(page)).toEqual([]);

@@ -21,7 +21,7 @@ import { Ago } from '../../components/table/columns.tsx';
 import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx';
+import { Identities, LostFactors, Sessions } from './sign-ins.tsx';
 
 /** The members of a team. Readers change their own account on another page. */
 export function Members({ team }: { readonly team: Team }) {
@@ -193,8 +193,8 @@ function SignIns({ user, onClose }: { readonly user: User; readonly onClose: () 
         <button type="button" onClick={() => (hasLink.value = true)}>
           {invitation?.purpose === 'invitation' ? 'Invite again' : 'Reset password'} …
         </button>
+        <LostFactors user={user} />
       </p>
-      <SecondFactor id={id} />
       <Identities id={id} />
       <Sessions id={id} note="Programs that the user is signed in to." />
     </Dialog>
@@ -225,7 +225,6 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
           <RoleField label="Role in teams that give the user no role" value={user.role} />
         </Form>
       )}
-      {user !== undefined && <LostFactors user={user} />}
       <ConflictDialog conflict={conflict} />
     </Dialog>
   );

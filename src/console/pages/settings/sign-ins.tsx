@@ -24,13 +24,8 @@ async function remove(list: string, thing: string): Promise<void> {
   forget(list);
 }
 
-interface SecondFactorProps {
-  readonly id: string;
-  /** True if this is the reader's own second factor, which a page of the auth host sets up after a recent sign-in. */
-  readonly own?: boolean;
-}
-
-export function SecondFactor({ id, own = false }: SecondFactorProps) {
+/** The second factor of the reader. A page of the auth host sets it up after a recent sign-in. */
+export function SecondFactor({ id }: { readonly id: string }) {
   const path = resource('users', id, 'totp');
   const { data, error } = usePoll<Totp>(path, 15_000);
   return (
@@ -43,11 +38,9 @@ export function SecondFactor({ id, own = false }: SecondFactorProps) {
       {data !== undefined && <State totp={data} />}
       {data !== undefined && (
         <p class="actions">
-          {own && (
-            <a class="button" href={`${settings.authUrl}/connect/authenticator`}>
-              {data.enabled ? 'Get new recovery codes' : 'Set up authenticator app'}
-            </a>
-          )}
+          <a class="button" href={`${settings.authUrl}/connect/authenticator`}>
+            {data.enabled ? 'Get new recovery codes' : 'Set up authenticator app'}
+          </a>
           {data.enabled && <Remove path={path} required={data.required} />}
         </p>
       )}

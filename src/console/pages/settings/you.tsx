@@ -30,7 +30,7 @@ export function You() {
           </Section>
           <EmailAddress key={`email-${thing.version}`} you={you} thing={thing} />
           <Password you={you} thing={thing} />
-          <SecondFactor id={id} own />
+          <SecondFactor id={id} />
           <Passkeys id={id} />
           <Identities id={id} own />
           <Sessions

@@ -56,10 +56,7 @@ export interface User extends Membership {
   readonly temporaryPasswordId?: string;
   /** Absent if the user has no invitation link. */
   readonly invitation?: Invitation;
-  /**
-   * Times when the user joined teams after the creation, by team id. A team without an entry counts from the creation.
-   * Absent from records of earlier releases.
-   */
+  /** Times when the user joined teams after `createdAt`, by team id. Absent from records of earlier releases. */
   readonly joinedAt?: Readonly<Record<string, number>>;
   /** Time of the last complete sign-in. Absent before the first sign-in, and from records of earlier releases. */
   readonly lastSignInAt?: number;
@@ -357,10 +354,7 @@ export interface Experiment extends ExperimentPlan {
   readonly updatedAt: number;
   /** Absent unless the experiment was stopped before its planned end. */
   readonly stopped?: { readonly at: number; readonly reason: string };
-  /**
-   * The result when the plan was fulfilled, or when the experiment was stopped. The result never changes. Absent before
-   * that time.
-   */
+  /** The result at the end of the plan, or at the stop. The result never changes. Absent before that time. */
   readonly result?: { readonly at: number; readonly figures: ExperimentFigures };
 }
 

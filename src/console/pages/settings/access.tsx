@@ -108,10 +108,10 @@ const columns: readonly Column<Access>[] = [
     title: 'Client id',
     csv: ({ clientId }) => clientId,
     cell: ({ clientId, name }) => (
-      <>
+      <span>
         <code title={clientId}>{clientId.slice(0, 11)}…</code>{' '}
         <CopyButton text={clientId} title={`Copy client id of ${name}`} />
-      </>
+      </span>
     ),
   },
 ];

@@ -110,10 +110,9 @@ function describeRemoval(team: Team, { id, name, teams }: Member): Removal {
 
 function renderLastSignIn(member: Member) {
   return (
-    <>
-      <Ago at={member.lastSignInAt} />
-      <div class="quiet">{userColumns.invitation.of(member)}</div>
-    </>
+    <span>
+      <Ago at={member.lastSignInAt} /> <span class="quiet">{userColumns.invitation.of(member)}</span>
+    </span>
   );
 }
 

@@ -4,7 +4,13 @@
  * of docs/alerts.md is generated from this file.
  */
 import type { VerdictKind } from './verdicts.ts';
-import type { WebhookEventType } from './webhook-events.ts';
+import type { Words } from './words.ts';
+
+/** A page of the console. */
+export interface ConsolePage {
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+}
 
 /** Severities, the most severe first. */
 export const severities = ['urgent', 'warning', 'info'] as const;
@@ -64,7 +70,7 @@ interface HealthRule {
   /** Condition of the rule, in Markdown. */
   readonly when: string;
   /** Webhook event that reports the same finding. */
-  readonly event: WebhookEventType | null;
+  readonly event: string | null;
   readonly alert: HealthAlert | null;
 }
 
@@ -210,15 +216,74 @@ interface SentenceFacts {
 }
 
 /** Describes a finding in a sentence without a full stop, such as `Key web was sent by a browser 3 times`. */
-export function healthSentence(kind: HealthKind, { count, names, messages, cause }: SentenceFacts): string {
+export function healthWords(kind: HealthKind, { count, names, messages, cause }: SentenceFacts): Words {
   const more = count > names.length ? [`${count - names.length} more`] : [];
-  const subjects = new Intl.ListFormat('en-GB').format([...names, ...more]);
+  const listing = new Intl.ListFormat('en-GB').formatToParts([...names, ...more]);
+  const subjects = listing.map(({ type, value }, index) =>
+    type === 'literal' || index >= 2 * names.length ? value : { name: value },
+  );
   const times = messages === undefined ? '' : messages === 1 ? ' once' : ` ${messages.toLocaleString('en-GB')} times`;
-  const text = healthRules[kind].sentences[count === 1 ? 0 : 1]
+  const [before, after] = healthRules[kind].sentences[count === 1 ? 0 : 1]
     .replace('{times}', times)
-    .replace('{count}', String(count));
-  return text.replace('{}', () => subjects) + (cause === undefined ? '' : `: ${cause}`);
+    .replace('{count}', String(count))
+    .split('{}');
+  return [
+    before ?? '',
+    ...(after === undefined ? [] : [...subjects, after]),
+    ...(cause === undefined ? [] : [`: ${cause}`]),
+  ];
 }
+
+/** Selects the refusals of a finding on the page of received messages. */
+export function refusalQuery(code: string, senders: readonly string[]): Readonly<Record<string, string>> {
+  const [first, ...others] = senders;
+  return {
+    outcome: 'refused',
+    reason: code,
+    range: '24h',
+    ...(first !== undefined && others.length === 0 && { sender: first }),
+  };
+}
+
+interface FindingPlace {
+  /** Id of the application. */
+  readonly application: string;
+  /** Name of the environment; `null` for the first environment. */
+  readonly environment?: string | null;
+  readonly team?: string;
+  /** Parameters that select the items of the finding. */
+  readonly query?: ConsolePage['query'];
+}
+
+/** Returns the page of the console on which people act on a finding. Home, webhooks and the digest link to it. */
+export function findingPage(kind: HealthKind, { application, environment, team, query }: FindingPlace): ConsolePage {
+  switch (kind) {
+    case 'key_leaked':
+      return { path: ['settings', 'application'], query: { app: application, ...query } };
+    case 'api_key_expiring':
+      return { path: ['settings', 'team'], query: { team: team ?? '', tab: 'api-keys' } };
+    case 'data_behind':
+      return { path: [] };
+    default: {
+      const [page, state] = pages[kind];
+      const selected = { ...(state !== undefined && { state }), ...query };
+      return environment == null
+        ? { path: ['apps', application], query: { page, ...selected } }
+        : { path: ['apps', application, environment, page], query: selected };
+    }
+  }
+}
+
+const pages = {
+  senders_refused: ['ingest'],
+  nothing_received: ['connect'],
+  split_mismatch: ['flag'],
+  archived_but_asked: ['flags', 'archived_but_asked'],
+  experiment_done: ['experiment'],
+  not_set_up: ['connect'],
+  flags_can_go: ['cleanup'],
+  undeclared: ['flags', 'undeclared'],
+} as const satisfies Partial<Readonly<Record<HealthKind, readonly [page: string, state?: string]>>>;
 
 function hours(ms: number): number {
   return ms / 3_600_000;

@@ -1,4 +1,5 @@
 import type { ActorType } from './audit.ts';
+import { type ConsolePage, canGo, findingPage, healthText, healthWords, refusalQuery } from './health.ts';
 import type { Role } from './roles.ts';
 import { silenceOnly, type VerdictBasis, type VerdictKind, verdictRules, verdictWord } from './verdicts.ts';
 import { listed, type Words, words } from './words.ts';
@@ -8,11 +9,6 @@ import { listed, type Words, words } from './words.ts';
  * Types, checks, the choices of the console, the tables of docs/webhooks.md and the formats of deliveries are derived
  * from this declaration.
  */
-
-export interface ConsolePage {
-  readonly path: readonly string[];
-  readonly query?: Readonly<Record<string, string>>;
-}
 
 /** Human-readable message about an event. */
 export interface EventMessage {
@@ -73,6 +69,13 @@ interface DigestData {
       readonly variant: string | null;
       readonly owners: Owners;
     }[];
+    /** Results of the experiments that have finished in the last seven days, at most 10. */
+    readonly experiments?: readonly {
+      readonly experiment: NamedEntity;
+      readonly outcome: string;
+      /** The result of the experiment in a sentence. */
+      readonly verdict: string;
+    }[];
   }[];
   readonly applicationsLeftOut: number;
 }
@@ -82,8 +85,15 @@ const earlier = '2026-01-01T12:00:00.000Z';
 const application = { id: 'app_…', name: 'Shop' };
 const owners = [{ type: 'user', id: 'user_…', name: 'Ada Lovelace' }] as const;
 
-/** Verdicts that call for a change of the code. */
-const calling: readonly string[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
+/** Result of an experiment in the examples. */
+const verdict = 'Better by 4.0 points with on (3.1 to 4.9), 14 days: ship';
+
+/** True if a verdict is a finding in the console. */
+function isFinding(verdict: VerdictKind, reasons: readonly { readonly code: string }[]): boolean {
+  const has = (reason: string) => reasons.some(({ code }) => code === reason);
+  const declaration = has('undeclared') ? undefined : { archived: has('archived') };
+  return verdict === 'archived_but_asked' || canGo(verdict, declaration);
+}
 
 const mostReasons = 3;
 const mostEnvironments = 5;
@@ -175,11 +185,11 @@ export const webhookEvents = {
         ...reasons.slice(0, mostReasons).map(({ text }) => ['Reason', words`${text}`] as const),
       ],
       page: featurePage(application, feature, environments[0]),
-      finding: calling.includes(verdict) ? [application.id, feature, verdict] : null,
+      finding: isFinding(verdict, reasons) ? [application.id, feature, verdict] : null,
     }),
   }),
   'digest.weekly': event<DigestData>({
-    when: 'Monday, 8:00 UTC: the flags that can be removed, with their owners',
+    when: 'Monday, 8:00 UTC: the flags that can be removed, with their owners, and the results of experiments',
     example: {
       week: { from: '2026-01-19T08:00:00.000Z', to: '2026-01-26T08:00:00.000Z' },
       applications: [
@@ -187,6 +197,7 @@ export const webhookEvents = {
           application,
           counts: { flags: 120, canGo: 1, cannotGoYet: 3, undeclared: 2, archivedButAsked: 0 },
           canGo: [{ feature: 'old-banner', verdict: 'safe_to_remove', since: earlier, variant: null, owners }],
+          experiments: [{ experiment: { id: '1', name: 'One page' }, outcome: 'better', verdict }],
         },
       ],
       applicationsLeftOut: 0,
@@ -201,12 +212,12 @@ export const webhookEvents = {
     when: 'A browser sent a Backend key',
     example: { application, key: { id: 'key_…', name: 'Server', prefix: 'fm_be_012345' }, leakedAt: at },
     message: ({ application, key, leakedAt }) => ({
-      sentence: words`A browser sent the Backend key ${key.name || key.prefix} of ${application.name}: replace it`,
+      sentence: words`${application.name}: ${healthWords('key_leaked', { count: 1, names: [key.name || key.prefix] })}`,
       facts: [
         ['Key', words`${key.prefix}…`],
         ['Received', moment(leakedAt)],
       ],
-      page: { path: ['settings', 'application'], query: { app: application.id } },
+      page: findingPage('key_leaked', { application: application.id, query: { key: key.id } }),
       finding: [key.id],
     }),
   }),
@@ -219,12 +230,16 @@ export const webhookEvents = {
     when: 'An API key expires within 14 days, or within one day',
     example: { apiKey: { id: 'client_…', name: 'Dashboard' }, expiresAt: at, daysLeft: 14 },
     message: ({ apiKey, expiresAt, daysLeft, team }) => ({
-      sentence: words`The API key ${apiKey.name} of the team ${team.name} expires ${[daysLeft === 1 ? 'within a day' : `within ${daysLeft} days`]}: replace it`,
+      sentence: words`${team.name}: ${healthWords('api_key_expiring', {
+        count: 1,
+        names: [apiKey.name],
+        cause: daysLeft === 1 ? 'within a day' : `within ${daysLeft} days`,
+      })}`,
       facts: [
         ['Client id', words`${apiKey.id}`],
         ['Expires', moment(expiresAt)],
       ],
-      page: { path: ['settings', 'team'], query: { team: team.id } },
+      page: findingPage('api_key_expiring', { application: '', team: team.id }),
       finding: [apiKey.id, expiresAt],
     }),
   }),
@@ -237,6 +252,9 @@ export const webhookEvents = {
     readonly title: string;
     readonly count: number;
     readonly lastRefusedAt: string;
+    /** Names of the refused programs. */
+    readonly senders?: readonly string[];
+    readonly sendersLeftOut?: number;
   }>({
     when: 'Packets or reports are being refused',
     example: {
@@ -247,21 +265,42 @@ export const webhookEvents = {
       title: 'The application does not allow this origin',
       count: 120,
       lastRefusedAt: at,
+      senders: ['web'],
+      sendersLeftOut: 0,
     },
-    message: ({ application, environment, code, status, title, count, lastRefusedAt }) => ({
+    message: ({
+      application,
+      environment,
+      code,
+      status,
+      title,
+      count,
+      lastRefusedAt,
+      senders = [],
+      sendersLeftOut = 0,
+    }) => ({
       sentence:
-        application === null
-          ? words`flagmeter is refusing all messages: ${[title || code]}`
-          : words`flagmeter is refusing messages of ${application.name}: ${[title || code]}`,
+        application === null || senders.length === 0
+          ? words`flagmeter is refusing ${application === null ? ['all messages'] : words`messages of ${application.name}`}: ${[title || code]}`
+          : words`${application.name}: ${healthWords('senders_refused', {
+              count: senders.length + sendersLeftOut,
+              names: senders,
+              messages: count,
+              cause: code.replaceAll('_', ' '),
+            })}`,
       facts: [
         ...(environment === null ? [] : [['Environment', words`${environment}`] as const]),
-        ['Response', [`${status} ${code}`]],
-        ['Refused', [`${count}`]],
+        ['Response', [`${status} ${title || code}`]],
         ['Last refused', moment(lastRefusedAt)],
       ],
-      page: {
-        path: application === null ? [] : ['apps', application.id, ...(environment ? [environment, 'ingest'] : [])],
-      },
+      page:
+        application === null
+          ? { path: [] }
+          : findingPage('senders_refused', {
+              application: application.id,
+              environment,
+              query: refusalQuery(code, senders),
+            }),
       finding: [application?.id ?? '', environment ?? '', code],
     }),
   }),
@@ -283,20 +322,18 @@ export const webhookEvents = {
       feature: 'checkout',
       experiment: { id: '1', name: 'One page' },
       outcome: 'better',
-      verdict: 'Better by 4.0 points with on (3.1 to 4.9), 14 days: ship',
+      verdict,
       finishedAt: at,
     },
     message: ({ application, environment, feature, experiment, verdict, finishedAt }) => ({
-      sentence: words`The experiment ${experiment.name} on the flag ${feature} of ${application.name} has finished`,
+      sentence: words`${application.name}: ${healthWords('experiment_done', { count: 1, names: [experiment.name] })}`,
       facts: [
         ['Result', words`${verdict}`],
+        ['Flag', words`${feature}`],
         ...(environment === null ? [] : [['Environment', words`${environment}`] as const]),
         ['Finished', moment(finishedAt)],
       ],
-      page: {
-        path: ['apps', application.id, ...(environment === null ? [] : [environment, 'experiment'])],
-        query: { id: experiment.id },
-      },
+      page: findingPage('experiment_done', { application: application.id, environment, query: { id: experiment.id } }),
       finding: [application.id, feature, experiment.id],
     }),
   }),
@@ -396,37 +433,42 @@ function digestMessage({ week, applications, applicationsLeftOut, team }: Digest
   const features = applications.flatMap(({ application, canGo }) =>
     canGo.map((feature) => ['Can be removed', digestFeature(application.name, feature)] as const),
   );
+  const results = applications.flatMap(({ application, experiments = [] }) =>
+    experiments.map(
+      ({ experiment, verdict }) =>
+        ['Experiment', words`${shortened(experiment.name)} of ${shortened(application.name)}: ${verdict}`] as const,
+    ),
+  );
   const [only] = applications;
   return {
-    sentence: words`Weekly digest of the team ${team.name}: ${[canGoText(total)]}`,
+    sentence: words`Weekly digest of the team ${team.name}: ${[total === 0 ? 'no flag can be removed' : healthText('flags_can_go', total)]}`,
     facts: [
       ...applications.map(
         ({ application, counts }) => ['Application', digestCounts(application.name, counts)] as const,
       ),
       ...features.slice(0, mostInDigest),
       ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can be removed`]] as const] : []),
+      ...results.slice(0, mostInDigest),
       ...(applicationsLeftOut > 0 ? [['Left out', [`${applicationsLeftOut} more applications`]] as const] : []),
     ],
-    page: { path: applications.length === 1 && only ? ['apps', only.application.id] : [] },
+    page:
+      applications.length === 1 && only
+        ? findingPage('flags_can_go', { application: only.application.id })
+        : { path: [] },
     finding: total === 0 ? null : [team.id, week.to],
   };
-}
-
-function canGoText(count: number): string {
-  if (count === 0) return 'no flag can be removed';
-  return count === 1 ? '1 flag can be removed' : `${count} flags can be removed`;
 }
 
 type InDigest = DigestData['applications'][number];
 
 function digestCounts(name: string, { flags, canGo, undeclared, archivedButAsked }: InDigest['counts']): Words {
-  const counts = [
-    `${flags} flags`,
-    `${canGo} can be removed`,
-    undeclared > 0 && `${undeclared} undeclared`,
-    archivedButAsked > 0 && `${archivedButAsked} archived but requested`,
-  ];
-  return words`${shortened(name)}: ${[counts.filter(Boolean).join(', ')]}`;
+  const findings = [
+    ['flags_can_go', canGo],
+    ['undeclared', undeclared],
+    ['archived_but_asked', archivedButAsked],
+  ] as const;
+  const counts = findings.filter(([, count]) => count > 0).map(([kind, count]) => healthText(kind, count));
+  return words`${shortened(name)}: ${[[`${flags} flags`, ...counts].join(', ')]}`;
 }
 
 function digestFeature(application: string, { feature, since, variant, owners }: InDigest['canGo'][number]): Words {

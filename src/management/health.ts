@@ -1,26 +1,28 @@
 import { expiringKeys } from '../accounts/api-keys.ts';
 import { listLeakedKeys } from '../accounts/application-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { listExperiments } from '../accounts/experiments.ts';
 import { findOwners } from '../accounts/owners.ts';
+import { formatExperimentState } from '../contract/experiment-state.ts';
 import {
   behindMs,
-  doneMs,
+  findingPage,
   type HealthKind,
   healthKinds,
   healthRules,
-  healthSentence,
   healthText,
+  healthWords,
+  refusalQuery,
   silentMs,
 } from '../contract/health.ts';
 import { Health, type HealthItem, type HealthSubject, maxSubjects } from '../contract/shapes/health.ts';
-import type { ConsolePage } from '../contract/webhook-events.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { ok } from '../http/responses.ts';
+import { listConclusions } from '../reports/experiments/experiment-text.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import type { DataFindings, FeatureFindingKind, FeatureFindings } from '../reports/verdicts/findings.ts';
+import type { DataFindings } from '../reports/verdicts/findings.ts';
 import { timeText } from '../runtime/rfc3339.ts';
-import type { ApiKey, Application, ApplicationKey, Experiment, KeyRefusals } from '../storage/lmdb/records.ts';
+import type { ApiKey, Application, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
+import type { ExperimentConclusion, FeatureFindingKind, FeatureFindings } from '../webhooks/findings.ts';
 import type { Caller } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment } from './environments.ts';
@@ -71,7 +73,7 @@ interface AccountFindings {
   /** Expiring API keys of the team; empty if the caller may not see them. */
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
   /** Experiments that have finished recently. */
-  readonly done: readonly (Pick<Experiment, 'id' | 'name'> & { readonly environment: string | null; at: number })[];
+  readonly done: readonly ExperimentConclusion[];
   /** Returns the names of a flag's owners; without a name, the name of the team. */
   ownersOf(feature?: string): readonly string[];
 }
@@ -101,7 +103,7 @@ export function accountFindings(
       leakedAt: directory.leakedAt(key),
       refused: directory.countRefusals(key),
     })),
-    done: recentlyDone(directory, application),
+    done: listConclusions(directory, application, directory.clock.now()),
     expiring: isTheirs ? expiringKeys(directory).filter((apiKey) => apiKey.teamId === teamId) : [],
     ownersOf: (feature) =>
       feature === undefined
@@ -110,15 +112,6 @@ export function accountFindings(
             ({ name }) => name,
           ),
   };
-}
-
-function recentlyDone(directory: Directory, { id, environments }: Application): AccountFindings['done'] {
-  const now = directory.clock.now();
-  return listExperiments(directory, id).flatMap(({ experiment: { stopped, result, id, name, environment } }) => {
-    if (stopped || result === undefined || now - result.at >= doneMs) return [];
-    const place = environments.find(({ number }) => number === environment)?.name ?? null;
-    return [{ id, name, environment: place, at: result.at }];
-  });
 }
 
 /** Computes the health of an application or environment. */
@@ -141,8 +134,9 @@ interface HealthFinding {
   readonly subjects: readonly HealthSubject[];
   /** The environment of the linked page. */
   readonly environment: string | null;
-  /** Code of the refusals. */
-  readonly code?: string;
+  /** The cause, in the short text and in the sentence. */
+  readonly cause?: readonly [short: string, sentence: string];
+  readonly conclusion?: HealthItem['conclusion'];
   readonly messages?: number | undefined;
   /** Unix ms; `null` if unknown. */
   readonly since?: number | null | undefined;
@@ -156,22 +150,19 @@ const finderByKind: Readonly<Record<HealthKind, Finder>> = {
   key_leaked: ({ leaked }) =>
     leaked.map(({ id, name, prefix, leakedAt, refused }) => ({
       ...one('key', name || prefix, null, id),
+      query: { key: id },
       since: leakedAt,
       messages: refused?.reasons['unknown_key'],
     })),
   senders_refused: (facts) =>
     facts.data.refused
       .filter(({ environment }) => isIn(facts, environment))
-      .flatMap(({ environment, code, count: messages, since, senders, all }) => {
-        const query = { outcome: 'refused', reason: code, range: '24h' };
+      .flatMap(({ environment, code, count: messages, since, senders }) => {
         const place = environment ?? shownIn(facts);
-        const rest = { environment: place, code, messages, since };
+        const words = code.replaceAll('_', ' ');
         const found = listed(senders, (name) => ({ type: 'sender', id: null, name }), place);
-        return found.map((each) => ({
-          ...each,
-          ...rest,
-          query: all || each.count > 1 ? query : { ...query, sender: senders[0]! },
-        }));
+        const query = refusalQuery(code, senders);
+        return found.map((each) => ({ ...each, cause: [words, words] as const, messages, since, query }));
       }),
   nothing_received: (facts) =>
     placesIn(facts)
@@ -191,10 +182,12 @@ const finderByKind: Readonly<Record<HealthKind, Finder>> = {
   experiment_done: (facts) =>
     facts.done
       .filter(({ environment }) => isIn(facts, environment))
-      .map(({ id, name, environment, at }) => ({
+      .map(({ id, name, environment, at, outcome, decision, text }) => ({
         ...one('experiment', name, environment, id),
         query: { id },
         since: at,
+        cause: [formatExperimentState({ state: 'finished', outcome, decision }), text] as const,
+        conclusion: { outcome, decision },
       })),
   not_set_up(facts) {
     const [first, ...others] = placesIn(facts);
@@ -254,51 +247,25 @@ function shownIn({ only, data, application }: Facts): string | null {
 }
 
 function createItem(kind: HealthKind, { application, ownersOf }: Facts, found: HealthFinding): HealthItem {
-  const { count, subjects, environment, code, messages, since } = found;
+  const { count, subjects, environment, cause, conclusion, messages, since, query = {} } = found;
   const { severity, action } = healthRules[kind];
-  const cause = code?.replaceAll('_', ' ');
-  const names = subjects.map(({ name }) => name);
+  const sentence = healthWords(kind, { count, names: subjects.map(({ name }) => name), messages, cause: cause?.[1] });
+  const place = { application: application.id, team: application.teamId, environment, query };
   const flags = subjects.filter(({ type }) => type === 'feature');
   const owners = flags.length === 0 ? ownersOf() : flags.flatMap(({ name }) => ownersOf(name));
   return {
     kind,
     severity,
     count,
-    text: healthText(kind, count, cause),
+    text: healthText(kind, count, cause?.[0]),
     environment,
     subjects: [...subjects],
-    link: consolePath(pages[kind](application, found)),
-    sentence: healthSentence(kind, { count, names, messages, cause }),
+    link: consolePath(findingPage(kind, place)),
+    sentence: sentence.map((part) => (typeof part === 'string' ? part : part.name)).join(''),
     action,
     owners: [...new Set(owners)],
     ...(since != null && { since: timeText(since) }),
     ...(messages !== undefined && { messages }),
+    ...(conclusion !== undefined && { conclusion }),
   };
-}
-
-type PageOf = (application: Facts['application'], found: HealthFinding) => ConsolePage;
-
-/** Pages of the console on which people act on each finding. */
-const pages: Readonly<Record<HealthKind, PageOf>> = {
-  key_leaked: ({ id }, { subjects: [first] }) => ({
-    path: ['settings', 'application'],
-    query: { app: id, ...(first?.id && { key: first.id }) },
-  }),
-  senders_refused: within('ingest'),
-  nothing_received: within('connect'),
-  data_behind: () => ({ path: [] }),
-  split_mismatch: within('flag'),
-  archived_but_asked: within('flags', { state: 'archived_but_asked' }),
-  api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
-  experiment_done: within('experiment'),
-  not_set_up: within('connect'),
-  flags_can_go: within('cleanup'),
-  undeclared: within('flags', { state: 'undeclared' }),
-};
-
-function within(page: string, query: ConsolePage['query'] = {}): PageOf {
-  return ({ id }, { environment, query: more }) =>
-    environment === null
-      ? { path: ['apps', id] }
-      : { path: ['apps', id, environment, page], query: { ...query, ...more } };
 }

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { Refusal } from '../contract/errors.ts';
+import type { ConsolePage } from '../contract/health.ts';
 import { orNull, text } from '../contract/shapes/fields.ts';
-import type { ConsolePage } from '../contract/webhook-events.ts';
 import { type DeclaredResponse, type Header, jsonResponse, Location } from '../http/endpoint.ts';
 import { entityTag } from '../http/entity-tag.ts';
 import { created as createdAt, ok, type TypedResponse } from '../http/responses.ts';

@@ -4,6 +4,7 @@ import { sweepExpired } from '../auth/sweep.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { finishExperiments } from '../management/finish-experiments.ts';
+import { listConclusions } from '../reports/experiments/experiment-text.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logFailure } from '../runtime/failures.ts';
 import { watchLoop } from '../runtime/histogram.ts';
@@ -123,15 +124,21 @@ const webhookReports = 'webhooks';
 
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
   const { config, accountStore, directory, log, reports, usageStore, counting, deliverer } = core;
+  const staleAfterMs = config.staleAfter * 86_400_000;
   const completeThrough = async () => (await usageStore.freshen('any'))?.completeThrough;
   const watch = new Watch({
     accountStore,
     directory,
     log,
     pause: rest,
-    staleAfterMs: config.staleAfter * 86_400_000,
+    staleAfterMs,
     find: (task) => reports.make(webhookReports, 'watch', task),
-    findForCleanup: (task) => reports.make(webhookReports, 'cleanup', task),
+    findForDigest: async (application, now) => {
+      const declared = [...directory.getFeatures(application.id).values()];
+      const task = { environments: application.environments, declared, now, staleAfterMs };
+      const found = await reports.make(webhookReports, 'cleanup', task);
+      return { ...found, experiments: listConclusions(directory, application, now) };
+    },
     completeThrough,
     refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
   });

@@ -1,5 +1,4 @@
 import type { Reader, Transaction } from '../accounts/store/account-store.ts';
-import { refusing } from '../contract/health.ts';
 import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 
 /*
@@ -49,8 +48,8 @@ export function putAnnouncement(tx: Transaction, key: string, content: WebhookAn
 }
 
 /*
- * Thousands of refusals can follow each other, but an episode sends only one notification. An episode ends after an
- * hour without refusals. To detect this, its announcement is updated while refusals continue.
+ * Thousands of refusals can follow each other, but an episode sends only one notification. An episode ends after some
+ * time without refusals. To detect the end, the announcement is updated while the episode lasts.
  */
 
 const moveOnMs = 15 * 60_000;
@@ -58,12 +57,13 @@ const moveOnMs = 15 * 60_000;
 /** `tell`: queue the event. `move on`: only update the announcement, because the episode continues. */
 export type Step = 'tell' | 'move on' | undefined;
 
-/** Decides the next step after `count` refusals, the last of them at `lastAt`. */
-export function decideStep(
-  announcedAt: number | undefined,
-  { count, lastAt }: { readonly count: number; readonly lastAt: number },
-): Step {
-  if (count < refusing.least || lastAt <= (announcedAt ?? 0)) return undefined;
-  if (announcedAt === undefined || lastAt - announcedAt >= refusing.quietMs) return 'tell';
+/**
+ * Decides the next step for refusals whose latest was at `lastAt`.
+ * @param announcedAt the last announcement or update of the episode
+ * @param quietMs time without refusals after which an episode is over
+ */
+export function decideStep(announcedAt: number | undefined, lastAt: number, quietMs: number): Step {
+  if (lastAt <= (announcedAt ?? 0)) return undefined;
+  if (announcedAt === undefined || lastAt - announcedAt >= quietMs) return 'tell';
   return lastAt - announcedAt >= moveOnMs ? 'move on' : undefined;
 }

@@ -1,12 +1,14 @@
 import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import { findOwners } from '../accounts/owners.ts';
+import { refusing as rules } from '../contract/health.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
+import { maxSubjects } from '../contract/shapes/health.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import { verdictRules } from '../contract/verdicts.ts';
-import type { WebhookEvent } from '../contract/webhook-events.ts';
-import type { Application, Environment, WebhookAnnouncement } from '../storage/lmdb/records.ts';
+import type { WebhookEvent, WebhookEventData } from '../contract/webhook-events.ts';
+import type { Application, WebhookAnnouncement } from '../storage/lmdb/records.ts';
 import { decideStep, refusalKey, type Step, service } from './announcements.ts';
-import type { Findings, FirstSeenFeature, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
+import type { Findings, FirstSeenFeature, FoundVerdict, RefusalFinding, StaleFeature, WatchTask } from './findings.ts';
 
 /** An event that was found in the data, and might have been announced already. docs/webhooks.md describes events. */
 export interface Candidate {
@@ -28,30 +30,25 @@ export function* listCandidates(
   task: WatchTask,
   now: number,
 ): Generator<Candidate> {
-  for (const { environment, ...one } of found.refused) yield ofRefusals(application, environment, one);
+  for (const one of found.refused) yield ofRefusals(application, one);
   for (const one of found.firstSeen) yield ofFirstSeen(application, one, now);
   for (const one of found.stale) yield ofStale(application, one, now);
   for (const one of found.verdicts) yield ofVerdict(application, one, task);
 }
 
 /** Messages refused for one reason. */
-interface RefusalCount {
-  readonly code: string;
-  readonly status: number;
-  readonly count: number;
-  readonly lastAt: number;
-}
+type RefusalCount = Pick<RefusalFinding, 'code' | 'status' | 'count' | 'lastAt'>;
 
-function ofRefusals(
-  application: Application,
-  environment: Pick<Environment, 'name' | 'number'> | null,
-  one: RefusalCount,
-): Candidate {
+function ofRefusals(application: Application, one: RefusalFinding): Candidate {
+  const { environment, code, lastAt, quietMs, senders } = one;
+  const number = application.environments.find(({ name }) => name === environment)?.number ?? null;
+  const shown = senders.slice(0, maxSubjects);
+  const more = { environment, senders: shown, sendersLeftOut: senders.length - shown.length };
   return {
-    key: refusalKey(application.id, environment?.number ?? null, one.code),
-    content: { at: one.lastAt },
-    stepFrom: (announced) => decideStep(announced?.at, one),
-    events: () => [refusing(application.teamId, application, environment, one)],
+    key: refusalKey(application.id, number, code),
+    content: { at: lastAt },
+    stepFrom: (announced) => decideStep(announced?.at, lastAt, quietMs),
+    events: () => [refusing(application.teamId, application, one, more)],
   };
 }
 
@@ -60,10 +57,11 @@ export function ofService(one: RefusalCount): Candidate {
   return {
     key: refusalKey(service, null, one.code),
     content: { at: one.lastAt },
-    stepFrom: (announced) => decideStep(announced?.at, one),
+    stepFrom: (announced) =>
+      one.count < rules.least ? undefined : decideStep(announced?.at, one.lastAt, rules.quietMs),
     events(tx) {
       const teams = new Set(Array.from(tx.records('webhooks').values(), ({ teamId }) => teamId));
-      return [...teams].map((teamId) => refusing(teamId, null, null, one));
+      return [...teams].map((teamId) => refusing(teamId, null, one, { environment: null }));
     },
   };
 }
@@ -72,12 +70,12 @@ export function ofService(one: RefusalCount): Candidate {
 function refusing(
   teamId: string,
   application: Application | null,
-  environment: Pick<Environment, 'name'> | null,
   { code, status, count, lastAt }: RefusalCount,
+  more: Pick<WebhookEventData['ingest.refusing'], 'environment' | 'senders' | 'sendersLeftOut'>,
 ): WebhookEvent {
   const data = {
     application: application && shown(application),
-    environment: environment?.name ?? null,
+    ...more,
     code,
     status,
     title: refusals[code as RefusalCode]?.title ?? '',

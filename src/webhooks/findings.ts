@@ -1,6 +1,7 @@
+import type { ExperimentDecision } from '../contract/experiment-state.ts';
 import type { Verdict } from '../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../contract/verdicts.ts';
-import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import type { Application, Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 
 /** A query on the usage of an application. Times are Unix ms. */
 export interface WatchTask {
@@ -19,7 +20,7 @@ export interface WatchTask {
   readonly verdictsFrom: number | null;
   /** If present, only the verdicts of these features are searched, and their reasons are included. */
   readonly explained?: ReadonlySet<string>;
-  /** Start of the time range for refusals; `null` to skip refusals. */
+  /** Minimum time of the latest refusal of a finding; `null` to skip refusals. */
   readonly refusedFrom: number | null;
 }
 
@@ -27,7 +28,7 @@ export interface Findings {
   readonly firstSeen: readonly FirstSeenFeature[];
   readonly stale: readonly StaleFeature[];
   readonly verdicts: readonly FoundVerdict[];
-  readonly refused: readonly RefusedMessages[];
+  readonly refused: readonly RefusalFinding[];
 }
 
 /** The verdict on a feature in all environments. */
@@ -57,31 +58,66 @@ export interface StaleFeature {
   readonly lastSeenAt: number | null;
 }
 
-/** Messages refused for one reason in one environment, in the last two hours. */
-export interface RefusedMessages {
-  /** `null` if the messages named no environment of the application. */
-  readonly environment: Pick<Environment, 'name' | 'number'> | null;
+/** Messages of an environment that were refused for one reason. The page of received messages has the same hours. */
+export interface RefusalFinding {
+  /** Name of the environment; `null` if the messages named no existing environment. */
+  readonly environment: string | null;
   readonly code: string;
   readonly status: number;
+  /** Number of refused messages. */
   readonly count: number;
+  /** Time of the first refusal, Unix ms, to the hour; `undefined` if it can be older than the hours read. */
+  readonly since: number | undefined;
   readonly lastAt: number;
+  /** Time without refusals after which the finding is over, ms. */
+  readonly quietMs: number;
+  /** Names of the programs, in the order of their latest refusals. */
+  readonly senders: readonly string[];
 }
 
-/** Flags that can be removed, safest first. */
-export interface FoundForCleanup {
+/** The number of names found, and the first of these names. */
+interface NameSample {
+  readonly count: number;
+  readonly names: readonly string[];
+}
+
+/** The findings about flags. */
+export type FeatureFindingKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
+
+/** The flags of an environment, or of the whole application. */
+export interface FeatureFindings {
+  /** Number of flags seen or declared. */
+  readonly flags: number;
+  readonly found: Readonly<Record<FeatureFindingKind, NameSample>>;
+}
+
+/** The findings of an application for the weekly digest. */
+export interface FoundForDigest extends FeatureFindings {
+  /** Flags that can be removed, safest first. */
   readonly removable: readonly {
     readonly feature: string;
     readonly kind: VerdictKind;
     readonly since: string | null;
     readonly variant: string | null;
   }[];
-  readonly total: number;
   readonly keptTotal: number;
-  readonly counts: { readonly flags: number; readonly undeclared: number; readonly archivedButAsked: number };
+  readonly experiments: readonly ExperimentConclusion[];
 }
 
-export type FindForCleanup = (
-  task: Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>,
-) => Promise<FoundForCleanup>;
+/** The result of an experiment that has finished recently. */
+export interface ExperimentConclusion {
+  readonly id: string;
+  readonly name: string;
+  /** Name of the environment; `null` if the environment was deleted. */
+  readonly environment: string | null;
+  /** Unix ms. */
+  readonly at: number;
+  readonly outcome: string;
+  readonly decision: ExperimentDecision;
+  /** The result in a sentence. */
+  readonly text: string;
+}
+
+export type FindForDigest = (application: Application, now: number) => Promise<FoundForDigest>;
 
 export type Find = (task: WatchTask) => Promise<Findings>;

@@ -4,14 +4,13 @@ import { announceExpiringKeys } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { findOwners } from '../accounts/owners.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { refusing } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { WebhookEventData, WebhookEventType } from '../contract/webhook-events.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application, Webhook } from '../storage/lmdb/records.ts';
 import { digestKey, findAnnouncement, putAnnouncement } from './announcements.ts';
 import { type Candidate, listCandidates, ofService } from './candidates.ts';
-import type { Find, FindForCleanup, FoundForCleanup, WatchTask } from './findings.ts';
+import type { Find, FindForDigest, FoundForDigest, WatchTask } from './findings.ts';
 import { enqueue } from './queue.ts';
 
 export interface WatchDeps {
@@ -21,7 +20,7 @@ export interface WatchDeps {
   readonly log: Log;
   readonly staleAfterMs: number;
   readonly find: Find;
-  readonly findForCleanup: FindForCleanup;
+  readonly findForDigest: FindForDigest;
   /** The time until which the usage on this node is complete, Unix ms; `undefined` if no usage is missing. */
   completeThrough(): Promise<number | undefined>;
   /** Number of messages refused for reasons that concern every sender, since the start of this process, by reason. */
@@ -111,18 +110,15 @@ export class Watch {
 
   /** Announces the digest of the last week once. A team that subscribed later gets the next digest. */
   async #digest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
-    const { accountStore, directory, findForCleanup, staleAfterMs } = this.#deps;
+    const { accountStore, directory, findForDigest } = this.#deps;
     const at = digestTime(directory.clock.now());
     const key = digestKey(teamId);
     const isDone = (reader: Pick<AccountStore, 'get'>) => (findAnnouncement(reader, key)?.at ?? 0) >= at;
     if ((since.get('digest.weekly') ?? Infinity) > at || isDone(accountStore)) return;
     if ((completeThrough ?? at) < at) return; // The counts of other nodes are not complete yet.
-    const found: [Application, FoundForCleanup][] = [];
-    for (const application of ofTeam(directory.applications, teamId)) {
-      const declared = [...directory.getFeatures(application.id).values()];
-      const task = { environments: application.environments, declared, now: directory.clock.now(), staleAfterMs };
-      found.push([application, await findForCleanup(task)]);
-    }
+    const found: [Application, FoundForDigest][] = [];
+    for (const application of ofTeam(directory.applications, teamId))
+      found.push([application, await findForDigest(application, directory.clock.now())]);
     await directory.change((tx) => {
       if (isDone(tx) || !tx.teams.has(teamId)) return; // Another node has announced the digest.
       const current = found.filter(([{ id }]) => tx.applications.has(id));
@@ -140,7 +136,6 @@ export class Watch {
     };
     const staleFrom = from('flag.stale');
     const verdictsFrom = since.get('flag.verdict_changed') ?? null;
-    const refusedFrom = since.get('ingest.refusing');
     const isJudging = staleFrom !== null || verdictsFrom !== null;
     return {
       application: application.number,
@@ -151,7 +146,7 @@ export class Watch {
       firstSeenFrom: from('flag.first_seen'),
       staleFrom,
       verdictsFrom,
-      refusedFrom: refusedFrom === undefined ? null : Math.max(refusedFrom, now - refusing.countedMs),
+      refusedFrom: since.get('ingest.refusing') ?? null,
     };
   }
 
@@ -265,9 +260,10 @@ function announce(
 
 type Digest = WebhookEventData['digest.weekly'];
 
-/** Maximum number of applications in a digest, and of removable flags of each application. */
+/** Maximum number of applications in a digest, and of removable flags and finished experiments of each application. */
 const maxApplications = 10;
 const maxFeatures = 10;
+const maxExperiments = 10;
 
 const weekMs = 7 * 86_400_000;
 /** The first Monday of Unix time, at 8:00 UTC. */
@@ -282,9 +278,10 @@ export function digestTime(now: number): number {
 function createDigest(
   accounts: Accounts,
   at: number,
-  applications: readonly (readonly [Application, FoundForCleanup])[],
+  applications: readonly (readonly [Application, FoundForDigest])[],
 ): Digest {
-  const shown = applications.toSorted(([, a], [, b]) => b.total - a.total).slice(0, maxApplications);
+  const countOf = ({ found }: FoundForDigest) => found.flags_can_go.count;
+  const shown = applications.toSorted(([, a], [, b]) => countOf(b) - countOf(a)).slice(0, maxApplications);
   return {
     week: { from: new Date(at - weekMs).toISOString(), to: new Date(at).toISOString() },
     applications: shown.map(([application, found]) => showApplication(accounts, application, found)),
@@ -295,12 +292,21 @@ function createDigest(
 function showApplication(
   accounts: Accounts,
   application: Application,
-  { counts, total, keptTotal, removable }: FoundForCleanup,
+  { flags, found, keptTotal, removable, experiments }: FoundForDigest,
 ): Digest['applications'][number] {
   const declared = accounts.getFeatures(application.id);
   return {
     application: { id: application.id, name: application.name },
-    counts: { ...counts, canGo: total, cannotGoYet: keptTotal },
+    counts: {
+      flags,
+      canGo: found.flags_can_go.count,
+      cannotGoYet: keptTotal,
+      undeclared: found.undeclared.count,
+      archivedButAsked: found.archived_but_asked.count,
+    },
+    experiments: experiments
+      .slice(0, maxExperiments)
+      .map(({ id, name, outcome, text }) => ({ experiment: { id, name }, outcome, verdict: text })),
     canGo: removable
       .slice(0, maxFeatures)
       .map(({ feature, kind, since, variant }) => ({

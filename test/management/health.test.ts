@@ -117,7 +117,7 @@ test('ten refusals of a sender are a finding until an hour passes without refusa
     sentence: 'web was refused 10 times: unknown environment',
     messages: refusing.least,
     subjects: [{ type: 'sender', id: null, name: 'web' }],
-    link: `/apps/${id}/Production/ingest?outcome=refused&reason=unknown_environment&range=24h`,
+    link: `/apps/${id}/Production/ingest?outcome=refused&reason=unknown_environment&range=24h&sender=web`,
   });
   clock.advance(refusing.quietMs);
   expect(listKinds(await health())).toEqual([]);
@@ -141,7 +141,7 @@ test('a sender is a finding for each cause if all of its messages are refused, h
     'cron was refused once: unknown environment',
   ]);
   expect(items.map(({ link }) => link).sort()).toEqual([
-    `${link}origin_missing&range=24h`,
+    `${link}origin_missing&range=24h&sender=cron`,
     `${link}unknown_environment&range=24h&sender=cron`,
   ]);
   clock.advance(refusing.quietMs);
@@ -230,11 +230,12 @@ test('a finished experiment is reported for a week, and a stopped experiment is 
       kind: 'experiment_done',
       severity: 'info',
       count: 1,
-      text: '1 experiment has finished',
+      text: '1 experiment has finished: better: ship',
       subjects: [{ type: 'experiment', id: met.experiment.id, name: 'checkout' }],
       environment: name,
       link: `/apps/${id}/${name}/experiment?id=${met.experiment.id}`,
-      sentence: 'Experiment checkout has finished',
+      sentence: `Experiment checkout has finished: ${exampleFigures.text}`,
+      conclusion: { outcome: 'better', decision: 'ship' },
       owners: ['Team'],
       since: new Date(clock.now()).toISOString(),
     },
@@ -284,6 +285,9 @@ const facts: fc.Arbitrary<Facts> = fc.record({
       name: fc.string(),
       environment: fc.constantFrom('Production', null),
       at: fc.constant(now),
+      outcome: fc.constant('better'),
+      decision: fc.constant('ship' as const),
+      text: fc.string(),
     }),
     { maxLength: 9 },
   ),
@@ -305,7 +309,9 @@ const facts: fc.Arbitrary<Facts> = fc.record({
         count: fc.nat(99),
         since: fc.option(fc.constant(now), { nil: undefined }),
         senders: fc.array(fc.string(), { minLength: 1 }),
-        all: fc.boolean(),
+        status: fc.constant(404),
+        lastAt: fc.constant(now),
+        quietMs: fc.constant(refusing.quietMs),
       }),
     ),
   }),

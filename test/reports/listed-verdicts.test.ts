@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { verdictKinds } from '../../src/contract/verdicts.ts';
+import { SplitCache } from '../../src/reports/experiments/split-report.ts';
+import { cleanupReport } from '../../src/reports/verdicts/cleanup-report.ts';
 import { featuresReport } from '../../src/reports/verdicts/features-report.ts';
+import { findingsReport } from '../../src/reports/verdicts/findings.ts';
 import { verdictReport } from '../../src/reports/verdicts/verdict-report.ts';
 import { Verdicts } from '../../src/reports/verdicts/verdicts.ts';
+import { UserUnions } from '../../src/storage/aggregate/unique-users.ts';
 import { putSpans, type Sender, slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { openRegistry, type Registry } from '../management/registry.ts';
@@ -97,7 +101,7 @@ test('the list of features has columns for the verdict in CSV and NDJSON', async
   ]);
 });
 
-test('the list of features, the overview and the page of a flag show the same verdicts', async () => {
+test('the list of features, the overview, the page of a flag, the clean-up and the findings agree', async () => {
   const registry = await openShop();
   const { directory, application, usage, clock, ask } = registry;
   await ask('PATCH', '/features/two', { archived: true });
@@ -112,10 +116,16 @@ test('the list of features, the overview and the page of a flag show the same ve
     const all = { only: { ...only, owned: undefined }, owned: new Map() };
     const page = { limit: 200, after: undefined };
     const list = finish(featuresReport(usage, { ...task, ...all, page })).items;
-    const overview = finish(new Verdicts(usage).of(task)).kinds;
+    const verdicts = new Verdicts(usage);
+    const { judgements } = finish(verdicts.of(task));
     for (const { name, verdict } of list) {
-      expect([name, verdict]).toEqual([name, overview.get(name)]);
+      expect([name, verdict]).toEqual([name, judgements.get(name)?.kind]);
       expect(finish(verdictReport(usage, { ...task, feature: name }))).toMatchObject({ kind: verdict });
     }
+    const splits = new SplitCache(usage, new UserUnions(usage));
+    const findings = finish(findingsReport(usage, { verdicts, splits }, { ...task, application: application.number }));
+    const { found, total, removable } = finish(cleanupReport(usage, verdicts, task));
+    expect(found).toEqual(findings.all.found);
+    expect([total, removable.length]).toEqual([found.flags_can_go.count, found.flags_can_go.count]);
   }
 });

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { declareFeature, patchFeature } from '../../src/accounts/features.ts';
 import { Refusal } from '../../src/contract/errors.ts';
+import { silentMs } from '../../src/contract/health.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { Ledger } from '../../src/ingest/ledger/ledger.ts';
@@ -100,7 +101,7 @@ describe('the watch report', () => {
     expect(names.sort()).toEqual(['busy', 'never', 'silent', 'snoozed']);
   });
 
-  test('watchReport lists refusals by environment and reason, and adds up the refusals of different senders', async () => {
+  test('watchReport lists the refusals that are findings since a time, by environment and reason', async () => {
     const { find, clock, store, write, application, production, directory } = await openReport();
     const batch = new Batch();
     const ledger = new Ledger({ store, clock, findLane: () => batch });
@@ -113,17 +114,18 @@ describe('the watch report', () => {
         { route: 'telemetry', transport: 'http', userAgent },
         { holder, environment },
       );
+    ledger.accepted({ route: 'telemetry', transport: 'http', userAgent: 'b', application, environment: production });
     for (const sender of ['a', 'b', 'c']) refuse('origin_missing', 'Production', sender);
     refuse('rate_limited', 'Nowhere', 'a');
     const lastAt = clock.now();
     write(batch.seal());
     const { refused } = find({ refusedFrom: lastAt - 1000 });
+    const when = { lastAt, since: lastAt, quietMs: silentMs };
     expect(refused).toHaveLength(2);
-    const environment = { name: 'Production', number: production.number };
     expect(refused).toEqual(
       expect.arrayContaining([
-        { environment, code: 'origin_missing', status: 403, count: 3, lastAt },
-        { environment: null, code: 'rate_limited', status: 429, count: 1, lastAt },
+        { environment: 'Production', code: 'origin_missing', status: 403, count: 2, senders: ['a', 'c'], ...when },
+        { environment: null, code: 'rate_limited', status: 429, count: 1, senders: ['a'], ...when },
       ]),
     );
     expect(find({ refusedFrom: lastAt + 1 }).refused).toEqual([]);

@@ -2,17 +2,32 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { patchFeature } from '../../src/accounts/features.ts';
+import { eventMessage } from '../../src/contract/webhook-events.ts';
+import type { Words } from '../../src/contract/words.ts';
 import { digestKey } from '../../src/webhooks/announcements.ts';
-import type { FoundForCleanup } from '../../src/webhooks/findings.ts';
+import type { FoundForDigest } from '../../src/webhooks/findings.ts';
 import { sweepRound } from '../../src/webhooks/sweep.ts';
 import { digestTime, Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { dayMs, openWebhooks } from './fixture.ts';
-import { nothingToClean } from './nothing-to-clean.ts';
+import { nothingFound } from './nothing-found.ts';
 
-const found: FoundForCleanup = {
-  ...nothingToClean,
-  total: 12,
+const conclusion = 'Better by 4.0 points with on (3.1 to 4.9), 14 days: ship';
+
+const found: FoundForDigest = {
+  ...nothingFound,
+  found: { ...nothingFound.found, flags_can_go: { count: 12, names: ['old-0'] } },
+  experiments: [
+    {
+      id: '1',
+      name: 'One page',
+      environment: 'Production',
+      at: 0,
+      outcome: 'better',
+      decision: 'ship',
+      text: conclusion,
+    },
+  ],
   removable: Array.from({ length: 12 }, (_, at) => ({
     feature: `old-${at}`,
     kind: 'safe_to_remove',
@@ -20,6 +35,8 @@ const found: FoundForCleanup = {
     variant: null,
   })),
 };
+
+const plain = (words: Words) => words.map((part) => (typeof part === 'string' ? part : part.name)).join('');
 
 async function openDigest() {
   const fixture = await openWebhooks();
@@ -33,7 +50,7 @@ async function openDigest() {
       log: testLog(),
       staleAfterMs: 30 * dayMs,
       find: async () => ({ firstSeen: [], stale: [], verdicts: [], refused: [] }),
-      findForCleanup: async () => found,
+      findForDigest: async () => found,
       completeThrough: async () => undefined,
       refusals: () => new Map(),
       pause: async () => true,
@@ -76,11 +93,21 @@ test('each week has one digest, even with several nodes and after a restart', as
         {
           application: { id: application.id },
           counts: { flags: 3, canGo: 12, cannotGoYet: 0, undeclared: 1, archivedButAsked: 0 },
+          experiments: [{ experiment: { id: '1', name: 'One page' }, outcome: 'better', verdict: conclusion }],
         },
       ],
       applicationsLeftOut: 0,
     },
   });
+  const { sentence, facts, page } = eventMessage('digest.weekly', digest.data);
+  expect(plain(sentence)).toBe('Weekly digest of the team Team: 12 flags can be removed');
+  expect(facts.map(([label, value]) => `${label}: ${plain(value)}`)).toEqual(
+    expect.arrayContaining([
+      'Application: Shop: 3 flags, 12 flags can be removed, 1 unknown flag',
+      `Experiment: One page of Shop: ${conclusion}`,
+    ]),
+  );
+  expect(page).toEqual({ path: ['apps', application.id], query: { page: 'cleanup' } });
   const { canGo } = digest.data.applications[0];
   expect(canGo).toHaveLength(10);
   expect(canGo[0]).toMatchObject({ feature: 'old-0', owners: [{ type: 'text', name: 'QA' }] });
@@ -101,7 +128,7 @@ test('a digest waits for the counts of other nodes, and is created later after a
   const failing = async () => {
     throw new Error('away');
   };
-  await newWatch({ findForCleanup: failing }).round();
+  await newWatch({ findForDigest: failing }).round();
   expect(queued()).toEqual([]);
   await newWatch({ completeThrough: async () => clock.now() }).round();
   expect(queued()).toHaveLength(1);

@@ -18,7 +18,7 @@ import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { newDatabase, openNode, sharedServer, testLog } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
-import { nothingToClean } from './nothing-to-clean.ts';
+import { nothingFound } from './nothing-found.ts';
 
 const dayMs = 86_400_000;
 
@@ -117,7 +117,7 @@ describe('several nodes', () => {
         find,
         log: testLog(),
         staleAfterMs: 1000,
-        findForCleanup: async () => nothingToClean,
+        findForDigest: async () => nothingFound,
         completeThrough: async () => undefined,
         refusals: () => new Map(),
         pause: async () => true,

@@ -17,7 +17,7 @@ import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { dayMs, openWebhooks } from './fixture.ts';
-import { nothingToClean } from './nothing-to-clean.ts';
+import { nothingFound } from './nothing-found.ts';
 import { openReceiver, verified } from './receiver.ts';
 
 /** Opens a webhook with a real receiver, and an application whose counts are in a real store. */
@@ -50,7 +50,7 @@ async function open() {
         log: testLog(),
         staleAfterMs: 30 * dayMs,
         find,
-        findForCleanup: async () => nothingToClean,
+        findForDigest: async () => nothingFound,
         completeThrough: async () => undefined,
         refusals: () => new Map(),
         pause: async () => true,

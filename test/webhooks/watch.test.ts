@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createApiKey, patchApiKey } from '../../src/accounts/api-keys.ts';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication } from '../../src/accounts/applications.ts';
+import { refusing, silentMs } from '../../src/contract/health.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { WebhookEventType } from '../../src/contract/webhook-events.ts';
 import type { Application } from '../../src/storage/lmdb/records.ts';
@@ -9,7 +10,7 @@ import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
 import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
-import { nothingToClean } from './nothing-to-clean.ts';
+import { nothingFound } from './nothing-found.ts';
 
 const dayMs = 24 * 3_600_000;
 const nothing: Findings = { firstSeen: [], stale: [], verdicts: [], refused: [] };
@@ -45,7 +46,7 @@ async function openWatch(): Promise<WatchFixture> {
           opened.tasks.push(task);
           return opened.found;
         },
-        findForCleanup: async () => nothingToClean,
+        findForDigest: async () => nothingFound,
         completeThrough: async () => undefined,
         refusals: () => opened.refusals,
         pause: async () => true,
@@ -169,10 +170,11 @@ test('a stale flag is announced once, and again if it was in use in between', as
 });
 
 describe('refused messages', () => {
-  const refused = (count: number, lastAt: number) => ({
-    ...nothing,
-    refused: [{ environment: null, code: 'unknown_environment', status: 404, count, lastAt }],
-  });
+  const refused = (count: number, lastAt: number, quietMs: number = refusing.quietMs): Findings => {
+    const senders = ['web', 'cron', 'a', 'b', 'c', 'd'];
+    const cause = { environment: null, code: 'unknown_environment', status: 404 };
+    return { ...nothing, refused: [{ ...cause, count, since: lastAt, lastAt, quietMs, senders }] };
+  };
 
   test('refused messages are announced when the refusals start, and not while they continue', async () => {
     const fixture = await openWatch();
@@ -184,7 +186,6 @@ describe('refused messages', () => {
       await watch.round();
       return fixture.queued(webhook.id).length;
     };
-    expect(await look(1, 9), 'too few to announce').toBe(0);
     expect(await look(1, 10)).toBe(1);
     for (let hour = 0; hour < 3; hour += 1) expect(await look(40, 1000)).toBe(1);
     expect(await look(61, 1000), 'after an hour without any').toBe(2);
@@ -195,7 +196,24 @@ describe('refused messages', () => {
       status: 404,
       title: 'The application has no such environment',
       count: 10,
+      senders: ['web', 'cron', 'a', 'b', 'c'],
+      sendersLeftOut: 1,
     });
+  });
+
+  test('a sender that is always refused is announced again only after a day without refusals', async () => {
+    const fixture = await openWatch();
+    const { webhook } = await hookFor(fixture, 'ingest.refusing');
+    const watch = fixture.newWatch();
+    const look = async (hours: number) => {
+      fixture.clock.advance(hours * 3_600_000);
+      fixture.found = refused(1, fixture.clock.now(), silentMs);
+      await watch.round();
+      return fixture.queued(webhook.id).length;
+    };
+    expect(await look(1)).toBe(1);
+    expect(await look(23)).toBe(1);
+    expect(await look(24)).toBe(2);
   });
 
   test('refused messages are announced before a flood of new flags', async () => {

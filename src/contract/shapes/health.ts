@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { experimentDecisions } from '../experiment-state.ts';
 import { healthKinds, healthRules, healthText, severities } from '../health.ts';
 import { count, exampleIds, exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
@@ -30,6 +31,12 @@ export const itemFields = {
   owners: Type.Optional(list(text('Name of an owner.'), 'Owners of the flags, or the team.')),
   since: Type.Optional(time('Time when the finding began; absent if the time is unknown.')),
   messages: Type.Optional(count('Number of refused messages.')),
+  conclusion: Type.Optional(
+    Type.Object(
+      { outcome: text('Outcome.'), decision: oneOf(experimentDecisions, 'Decision that the result allows.') },
+      { description: 'Result of the experiment.' },
+    ),
+  ),
 };
 
 export const exampleItem: Static<Type.TObject<typeof itemFields>> = {

@@ -1,7 +1,10 @@
-import { plannedDays } from '../../accounts/experiments.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { listExperiments, plannedDays } from '../../accounts/experiments.ts';
 import type { ExperimentDecision } from '../../contract/experiment-state.ts';
+import { doneMs } from '../../contract/health.ts';
 import type { ExperimentFigures } from '../../contract/shapes/experiment-figures.ts';
-import type { Experiment, GuardrailMetric, PlannedMetric } from '../../storage/lmdb/records.ts';
+import type { Application, Experiment, GuardrailMetric, PlannedMetric } from '../../storage/lmdb/records.ts';
+import type { ExperimentConclusion } from '../../webhooks/findings.ts';
 import type { Lack } from '../statistics/compare.ts';
 import { missing, points } from './comparison-text.ts';
 import { dayText } from './split-text.ts';
@@ -88,6 +91,22 @@ export function showFrozen(experiment: Experiment): ExperimentFigures | undefine
   const figures = experiment.result?.figures;
   const isClear = figures && ['better', 'worse', 'inconclusive'].includes(figures.outcome);
   return isClear ? { ...figures, text: describeConclusion(experiment, figures) } : figures;
+}
+
+/** Lists the results of the experiments that have finished recently, as planned. */
+export function listConclusions(
+  accounts: Accounts,
+  { id, environments }: Pick<Application, 'id' | 'environments'>,
+  now: number,
+): readonly ExperimentConclusion[] {
+  return listExperiments(accounts, id).flatMap(({ experiment }) => {
+    const { stopped, result, id, name } = experiment;
+    const figures = showFrozen(experiment);
+    if (stopped || result === undefined || figures === undefined || now - result.at >= doneMs) return [];
+    const environment = environments.find(({ number }) => number === experiment.environment)?.name ?? null;
+    const { outcome, text } = figures;
+    return [{ id, name, environment, at: result.at, outcome, decision: decide(figures, outcome), text }];
+  });
 }
 
 type Compared = ExperimentFigures['variants'][number];

@@ -268,7 +268,7 @@ interface RowCounts extends Pick<OverviewCounts, 'totals' | 'before' | 'rest'> {
 }
 
 /** The declarations and verdicts that the rows show. */
-interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
+interface RowNotes extends Pick<AllVerdicts, 'judgements' | 'checksOnlyBy'> {
   readonly splits: Splits;
   readonly declared: readonly FeatureDeclaration[];
   readonly owned: ReadonlyMap<string, Owners>;
@@ -283,7 +283,7 @@ function createRows(
   names: Names,
   { totals, ...spans }: RowCounts,
   sights: Sights,
-  { declared, owned, kinds, recentVariants, checksOnlyBy, splits }: RowNotes,
+  { declared, owned, judgements, checksOnlyBy, splits }: RowNotes,
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -291,7 +291,7 @@ function createRows(
   const seen = names.features.map((feature, number) => {
     const declaration = declarations.get(feature);
     const checksOnly = checksOnlyBy.get(feature);
-    const recent = recentVariants.get(feature);
+    const recent = judgements.get(feature)?.variants?.length;
     const split = splits.get(feature);
     const checks = variants[number]!.reduce((sum, [, each]) => sum + each, 0);
     return {
@@ -305,7 +305,7 @@ function createRows(
       firstSeenAt: seenAt(sights.first[number]!),
       lastSeenAt: seenAt(sights.last[number]!),
       ...showDeclaration(declaration, owned.get(feature)),
-      verdict: findVerdict(feature, kinds),
+      verdict: findVerdict(feature, judgements),
       ...(recent !== undefined && { recentVariants: recent }),
       ...(split && { split }),
       ...(checksOnly && { checksOnly: [...checksOnly] }),
@@ -314,7 +314,7 @@ function createRows(
   const known = new Set(names.features);
   const unseen = declared
     .filter(({ name }) => !known.has(name))
-    .map((declaration) => showUnseen(declaration, points, { owned, kinds, splits }));
+    .map((declaration) => showUnseen(declaration, points, { owned, judgements, splits }));
   return [...seen, ...unseen].filter(isShown).sort(byChecks);
 }
 
@@ -354,7 +354,7 @@ function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
 function showUnseen(
   declaration: FeatureDeclaration,
   points: number,
-  { owned, kinds, splits }: Pick<RowNotes, 'owned' | 'kinds' | 'splits'>,
+  { owned, judgements, splits }: Pick<RowNotes, 'owned' | 'judgements' | 'splits'>,
 ): OverviewFeature {
   const split = splits.get(declaration.name);
   return {
@@ -367,14 +367,14 @@ function showUnseen(
     firstSeenAt: null,
     lastSeenAt: null,
     ...showDeclaration(declaration, owned.get(declaration.name)),
-    verdict: findVerdict(declaration.name, kinds),
+    verdict: findVerdict(declaration.name, judgements),
     ...(split && { split }),
   };
 }
 
 /** Returns the verdict on a feature. `__other__` is not a single feature, and a feature without a verdict is new. */
-function findVerdict(feature: string, kinds: RowNotes['kinds']): VerdictKind {
-  return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
+function findVerdict(feature: string, judgements: RowNotes['judgements']): VerdictKind {
+  return feature === surplusName ? 'in_use' : (judgements.get(feature)?.kind ?? 'new');
 }
 
 function showDeclaration(declaration: FeatureDeclaration | undefined, owners: Owners | undefined) {

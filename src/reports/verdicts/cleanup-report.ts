@@ -8,7 +8,8 @@ import { timeText } from '../../runtime/rfc3339.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import type { FoundForCleanup } from '../../webhooks/findings.ts';
+import type { FeatureFindings } from '../../webhooks/findings.ts';
+import { featureFinder } from './findings.ts';
 import { dayMs, type Judgement, judge } from './verdict.ts';
 import { explainJudgement, undeclared } from './verdict-reasons.ts';
 import { readChecks } from './verdict-report.ts';
@@ -42,9 +43,8 @@ interface KeptFeature {
   readonly why: Reasons[number];
 }
 
-export interface CleanupResult {
-  /** Counts over all features. */
-  readonly counts: FoundForCleanup['counts'];
+/** The findings about all features, with the features behind two of their counts. */
+export interface CleanupResult extends FeatureFindings {
   readonly removable: readonly Removable[];
   readonly total: number;
   readonly kept: readonly KeptFeature[];
@@ -87,7 +87,7 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
   kept.sort(byUrgency);
   return {
     ...(yield* explained(store, task, removable.slice(0, maxCleanup), kept.slice(0, maxCleanup))),
-    counts: countFindings(judgements, declarations),
+    ...featureFinder(declared, judgements)(),
     total: removable.length,
     keptTotal: kept.length,
     history,
@@ -112,21 +112,6 @@ function addDays(
     const day = today - historyDays + 1 + index;
     if (from <= day && day < end) history[index]! += 1;
   }
-}
-
-/** Counts the findings. `__other__` is not counted as a flag, because it is not a single feature. */
-function countFindings(
-  judgements: ReadonlyMap<string, Judgement>,
-  declarations: ReadonlyMap<string, FeatureDeclaration>,
-): FoundForCleanup['counts'] {
-  const counts = { flags: 0, undeclared: 0, archivedButAsked: 0 };
-  for (const [feature, { kind }] of judgements) {
-    if (kind === 'archived_but_asked') counts.archivedButAsked += 1;
-    if (feature === surplusName || declarations.get(feature)?.archived) continue;
-    counts.flags += 1;
-    if (!declarations.has(feature)) counts.undeclared += 1;
-  }
-  return counts;
 }
 
 const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];

@@ -1,63 +1,33 @@
-import { canGo, refusing } from '../../contract/health.ts';
+import { canGo, refusing, silentMs } from '../../contract/health.ts';
 import { surplusName } from '../../contract/names.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { senderProgram } from '../../contract/programs.ts';
 import { maxSubjects } from '../../contract/shapes/health.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 import type { Verdict } from '../../contract/shapes/verdict.ts';
-import type { VerdictKind } from '../../contract/verdicts.ts';
 import { ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { slotMs } from '../../storage/lmdb/senders.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type {
+  FeatureFindings,
   Findings,
   FirstSeenFeature,
   FoundVerdict,
-  RefusedMessages,
+  RefusalFinding,
   StaleFeature,
   WatchTask,
 } from '../../webhooks/findings.ts';
 import type { SplitCache } from '../experiments/split-report.ts';
 import { merge, neverSeen, type Sight } from '../usage/sights.ts';
+import type { Judgement } from './verdict.ts';
 import { explainJudgement, type Figures, undeclared } from './verdict-reasons.ts';
 import { factsWithAskers, judgeIn, type Place, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
 
 export interface FindingsTask extends VerdictsTask {
   /** Number of the application. */
   readonly application: number;
-}
-
-/** The findings about flags. */
-export type FeatureFindingKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
-
-/** The number of names found, and the first of these names. */
-interface NameSample {
-  readonly count: number;
-  readonly names: readonly string[];
-}
-
-/** The flags of an environment, or of the whole application. */
-export interface FeatureFindings {
-  /** Number of flags seen or declared. */
-  readonly flags: number;
-  readonly found: Readonly<Record<FeatureFindingKind, NameSample>>;
-}
-
-/** Messages of an environment that were refused for one reason. The page of received messages has the same hours. */
-interface RefusalFinding {
-  /** Name of the environment; `null` if the messages named no existing environment. */
-  readonly environment: string | null;
-  readonly code: string;
-  /** Number of refused messages. */
-  readonly count: number;
-  /** Time of the first refusal, Unix ms, to the hour; `undefined` if it can be older than the hours read. */
-  readonly since: number | undefined;
-  /** Names of the programs, in the order of their latest refusals. */
-  readonly senders: readonly string[];
-  /** True if the senders are all senders with this reason. */
-  readonly all: boolean;
 }
 
 interface FoundPlace extends FeatureFindings {
@@ -81,7 +51,7 @@ export function* findingsReport(
   task: FindingsTask,
 ): Reading<DataFindings> {
   const { now } = task;
-  const { kinds, places } = yield* verdicts.of(task);
+  const { judgements, places } = yield* verdicts.of(task);
   const refused = yield* fromSnapshot(store.lmdb, (at) => refusalsIn(store, task, at));
   const off = new Map<string, ReadonlySet<string>>();
   for (const { name, number } of places) {
@@ -90,14 +60,14 @@ export function* findingsReport(
     const isOff = ([, { state, of }]: readonly [string, FeatureSplit]) => state === 'off' && of === 'users';
     off.set(name, new Set([...found].filter(isOff).map(([feature]) => feature)));
   }
-  const findFeatures = featureFinder(task.declared, kinds);
+  const findFeatures = featureFinder(task.declared, judgements);
   return {
     environments: places.map((place) => ({
       name: place.name,
       lastReceivedAt: lastReceived(place, now),
       ...findFeatures((name) => place.sights.has(name), off.get(place.name)),
     })),
-    all: findFeatures(() => true, undefined),
+    all: findFeatures(),
     refused,
   };
 }
@@ -113,15 +83,15 @@ function lastReceived({ sights, reporters }: Place, now: number): number | null 
 }
 
 /** Returns a function that finds the flags that are declared, or for which `isSeen` is true. */
-function featureFinder(
+export function featureFinder(
   declared: readonly FeatureDeclaration[],
-  kinds: ReadonlyMap<string, VerdictKind>,
-): (isSeen: (name: string) => boolean, off: ReadonlySet<string> | undefined) => FeatureFindings {
+  judgements: ReadonlyMap<string, Pick<Judgement, 'kind'>>,
+): (isSeen?: (name: string) => boolean, off?: ReadonlySet<string>) => FeatureFindings {
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  return (isSeen, off) => {
+  return (isSeen = () => true, off) => {
     const found = { archived_but_asked: none(), flags_can_go: none(), split_mismatch: none(), undeclared: none() };
     let flags = 0;
-    for (const [name, kind] of kinds) {
+    for (const [name, { kind }] of judgements) {
       const declaration = declarations.get(name);
       if (name === surplusName || (declaration === undefined && !isSeen(name))) continue;
       flags += 1;
@@ -153,7 +123,8 @@ export function watchReport(store: UsageTables, task: WatchTask): Reading<Findin
       firstSeen: firstSeenFrom === null ? [] : firstSeenSince(places, firstSeenFrom),
       stale: staleFrom === null ? [] : staleSince(places, task, staleFrom),
       verdicts: verdictsFrom === null ? [] : yield* verdictsIn(store, places, task, at),
-      refused: refusedFrom === null ? [] : yield* refusedSince(store, task, refusedFrom, at),
+      refused:
+        refusedFrom === null ? [] : (yield* refusalsIn(store, task, at)).filter(({ lastAt }) => lastAt >= refusedFrom),
     };
   });
 }
@@ -244,6 +215,7 @@ const maxSenders = 100;
 
 /** Messages of one sender that were refused for one reason in one environment. */
 interface SenderRefusals {
+  readonly status: number;
   count: number;
   recent: number;
   lastAt: number;
@@ -251,7 +223,11 @@ interface SenderRefusals {
 }
 
 /** Finds refusals that are frequent, and senders whose messages were all refused. A leaked key is another finding. */
-function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Reading<RefusalFinding[]> {
+function* refusalsIn(
+  store: UsageTables,
+  task: Pick<FindingsTask, 'application' | 'environments' | 'now'>,
+  at: Snapshot,
+): Reading<RefusalFinding[]> {
   const names = new Map(task.environments.map(({ number, name }) => [number, name]));
   const current = Math.floor(task.now / hourMs);
   const first = current - hoursRead + 1;
@@ -259,7 +235,7 @@ function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Read
   const groups = new Map<string, Map<string, SenderRefusals>>();
   const entries = ledgerEntries(store, task.application, first, current + 1, at);
   yield* readEach(entries, ({ hour, dimensions, count, lastAt }) => {
-    const { outcome, code, environment, userAgent, instance } = dimensions;
+    const { outcome, code, status, environment, userAgent, instance } = dimensions;
     const sender = senderProgram(userAgent, instance);
     if (outcome === 'accepted') accepted.add(sender);
     // In the ledger of an application, this code means a leaked key: other unknown keys have no application.
@@ -269,7 +245,7 @@ function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Read
     const senders = groups.get(key) ?? new Map<string, SenderRefusals>();
     groups.set(key, senders);
     if (!senders.has(sender) && senders.size >= maxSenders) return;
-    const sum = senders.get(sender) ?? { count: 0, recent: 0, lastAt: 0, since: 0 };
+    const sum = senders.get(sender) ?? { status, count: 0, recent: 0, lastAt: 0, since: 0 };
     senders.set(sender, sum);
     sum.count += count;
     if (hour >= Math.floor((task.now - refusing.countedMs) / hourMs)) sum.recent += count;
@@ -287,35 +263,21 @@ function* refusalsIn(store: UsageTables, task: FindingsTask, at: Snapshot): Read
     const count = sum(refusals, 'count');
     const since = Math.min(...refusals.map((each) => each.since));
     const isWhole = Math.floor(since / hourMs) > first;
-    const all = found.length === senders.size;
     return [
-      { environment, code, count, since: isWhole ? since : undefined, senders: found.map(([name]) => name), all },
+      {
+        environment,
+        code,
+        status: refusals[0]!.status,
+        count,
+        since: isWhole ? since : undefined,
+        lastAt: Math.max(...refusals.map((each) => each.lastAt)),
+        quietMs: isFrequent ? refusing.quietMs : silentMs,
+        senders: found.map(([name]) => name),
+      },
     ];
   });
 }
 
 function sum(senders: Iterable<SenderRefusals>, field: 'count' | 'recent'): number {
   return Array.from(senders).reduce((total, each) => total + each[field], 0);
-}
-
-/** Returns the refusals of an application since `from`, grouped by environment and reason. */
-function* refusedSince(
-  store: UsageTables,
-  { application, environments }: Pick<WatchTask, 'application' | 'environments'>,
-  from: number,
-  at: Snapshot,
-): Reading<RefusedMessages[]> {
-  const names = new Map(environments.map((each) => [each.number, each]));
-  const found = new Map<string, RefusedMessages>();
-  const entries = ledgerEntries(store, application, Math.floor(from / hourMs), 2 ** 32 - 1, at, 'refused');
-  yield* readEach(entries, ({ dimensions: { code, status, environment: number }, count, lastAt }) => {
-    if (code === null) return;
-    const known = number === null ? undefined : names.get(number);
-    const environment = known === undefined ? null : { name: known.name, number: known.number };
-    const key = `${environment?.number} ${code}`;
-    const before = found.get(key) ?? { count: 0, lastAt: 0 };
-    const sum = { count: before.count + count, lastAt: Math.max(before.lastAt, lastAt) };
-    found.set(key, { environment, code, status, ...sum });
-  });
-  return [...found.values()].filter(({ lastAt }) => lastAt >= from);
 }

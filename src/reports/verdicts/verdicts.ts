@@ -1,5 +1,4 @@
 import { isChecksOnly, listChecksOnly } from '../../contract/message-routes.ts';
-import type { VerdictKind } from '../../contract/verdicts.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import type { SeenSender } from '../../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
@@ -48,12 +47,9 @@ interface Sources {
 const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
 
 export interface AllVerdicts extends Sources {
-  readonly kinds: ReadonlyMap<string, VerdictKind>;
   readonly judgements: ReadonlyMap<string, Judgement>;
   /** The judgements of archived features at the time at which each was archived. */
   readonly whenArchived: ReadonlyMap<string, Judgement>;
-  /** Number of recently seen variants of each feature in use. */
-  readonly recentVariants: ReadonlyMap<string, number>;
   /** The facts from which the verdicts were computed. */
   readonly places: readonly Place[];
 }
@@ -68,7 +64,7 @@ export class Verdicts {
   }
 
   /**
-   * Returns the kind of verdict on every feature of an application, declared or seen.
+   * Returns the verdict on every feature of an application, declared or seen.
    * @param environment number of an environment, to find the sources there that report checks only
    */
   of(task: VerdictsTask, environment?: number): Reading<AllVerdicts> {
@@ -80,10 +76,8 @@ export class Verdicts {
       const known = recall() ?? remember(yield* placesAt(store, task.environments, now, at));
       const declarations = new Map(declared.map((each) => [each.name, each]));
       const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
-      const kinds = new Map<string, VerdictKind>();
       const judgements = new Map<string, Judgement>();
       const whenArchived = new Map<string, Judgement>();
-      const recentVariants = new Map<string, number>();
       for (const name of new Set([...declarations.keys(), ...seen])) {
         const declaration = declarations.get(name);
         const said = saidBy(declaration);
@@ -93,18 +87,15 @@ export class Verdicts {
           verdict = { said, judgement, whenArchived: judgeWhenArchived(facts) };
           known.kinds.set(name, verdict);
         }
-        const { kind, variants } = verdict.judgement;
-        kinds.set(name, kind);
         judgements.set(name, verdict.judgement);
         if (verdict.whenArchived !== undefined) whenArchived.set(name, verdict.whenArchived);
-        if (variants !== undefined) recentVariants.set(name, variants.length);
-        if (kinds.size % stride === 0) yield;
+        if (judgements.size % stride === 0) yield;
       }
       const place = known.places.find(({ number }) => number === environment);
       if (place !== undefined && !known.sources.has(place.number))
         known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
       const sources = known.sources.get(environment ?? -1) ?? noSources;
-      return { kinds, judgements, whenArchived, recentVariants, places: known.places, ...sources };
+      return { judgements, whenArchived, places: known.places, ...sources };
     });
   }
 

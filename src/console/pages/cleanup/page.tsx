@@ -28,7 +28,7 @@ export function CleanupPage({ application, environment }: InEnvironment) {
   return (
     <div class="stack">
       <header class="head">
-        <h1>{formatTitle(data.total)}</h1>
+        <h1>{data.total === 0 ? 'No flag' : plural(data.total, 'flag')} can be removed</h1>
         {data.items.length > 0 && <Export path={path} data={data} />}
         <p class="quiet">
           The <Help to="semantics#the-verdict">verdicts</Help> cover all environments. Computed {format.time(data.at)}.
@@ -224,9 +224,4 @@ function Item({ item, place }: ItemProps) {
 
 function whyGoes({ verdict, since }: CleanupItem): string {
   return `${formatLabel(verdict)}${since === null ? '' : ` since ${format.time(since)}`}`;
-}
-
-function formatTitle(total: number): string {
-  if (total === 0) return 'No flag can be removed';
-  return total === 1 ? 'This flag can be removed' : `These ${total} flags can be removed`;
 }

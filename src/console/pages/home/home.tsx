@@ -19,6 +19,7 @@ import { type Column, Table } from '../../components/table/table.tsx';
 import { useTitle } from '../../components/title.ts';
 import { applications } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
+import { ExperimentState } from '../experiments/state.tsx';
 import { FirstRun } from '../first-run/first-run.tsx';
 
 const everyMs = 5000;
@@ -99,12 +100,19 @@ function Attention({ home }: { readonly home: HomeReport }) {
 const ofAllEnvironments: ReadonlySet<HomeItem['kind']> = new Set(['archived_but_asked', 'flags_can_go', 'undeclared']);
 
 function Item({ item }: { readonly item: HomeItem }) {
-  const { kind, severity, application, owners = [], since } = item;
+  const { kind, severity, application, owners = [], since, conclusion } = item;
   const environment = ofAllEnvironments.has(kind) ? null : item.environment;
   return (
     <>
       <span class="home-severity">{severity}</span>
-      <FindingSentence item={item} />
+      <span>
+        {conclusion && (
+          <>
+            <ExperimentState experiment={{ state: 'finished', ...conclusion }} />{' '}
+          </>
+        )}
+        <FindingSentence item={item} />
+      </span>
       <span class="quiet home-names">
         {[application?.name, environment, owners.length > 0 && `Owner: ${format.list(owners)}`]
           .filter(Boolean)

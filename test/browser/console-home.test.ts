@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
+import type { Home } from '../../src/contract/shapes/home.ts';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
@@ -75,6 +76,34 @@ describe('the home page', () => {
     );
     expect(await schemeFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  test('the home page shows skeleton rows until all applications are checked, and the result of an experiment', async () => {
+    const { page } = await console.visit('/');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const verdict = 'Better by 4.0 points with on (3.1 to 4.9), 28 days; guardrail viewed unclear: do not ship yet';
+    await page.route('**/api/v2/home', async (route) => {
+      await released;
+      const home = (await console.manage('GET', '/api/v2/home', 200)) as Home;
+      const sentence = `Experiment One page has finished: ${verdict}`;
+      const result = { kind: 'experiment_done', conclusion: { outcome: 'better', decision: 'wait' }, sentence };
+      await route.fulfill({ json: { ...home, complete: false, items: [{ ...home.items[0], ...result }] } });
+    });
+    await page.reload();
+    await page.locator('.home .skeleton-row').first().waitFor();
+    expect(await page.getByText('No issues').count()).toBe(0);
+    release();
+    const attention = page.getByRole('region', { name: 'What needs attention' });
+    await attention.getByText('Checking applications …').waitFor({ state: 'attached' });
+    await attention.locator('.skeleton-row').first().waitFor();
+    expect(await attention.getByRole('listitem').innerText()).toMatch(
+      /better: do not ship yet\s+Experiment .*One page.* has finished: Better by .* do not ship yet/,
+    );
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.reload();
+    await attention.getByText('Key Billing was sent').waitFor();
+    expect(await page.locator('.skeleton').count()).toBe(0);
   });
 
   test('a finding on the home page links to the leaked key', async () => {

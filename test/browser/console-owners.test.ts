@@ -127,7 +127,11 @@ describe('the clean-up page', () => {
   test.each(['light', 'dark'] as const)('the clean-up page passes axe-core in %s mode', async (colorScheme) => {
     const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, { colorScheme, viewport });
-    await page.getByRole('heading', { name: '2 flags can be removed' }).waitFor();
+    const heading = page.getByRole('heading', { name: '2 flags can be removed' });
+    await heading.waitFor();
+    await page.goto(`${console.origin}/apps/${shop.application}/Production/flags`);
+    await page.getByRole('link', { name: '2 flags can be removed' }).click();
+    await heading.waitFor();
     await page.getByText('Pull-request text').first().click();
     await page.getByRole('region', { name: 'Remove the flag forever, keep on' }).waitFor();
     const folder = process.env['SCREENSHOTS'];

@@ -80,7 +80,7 @@ function Attention({ home }: { readonly home: HomeReport }) {
           </li>
         ))}
       </ul>
-      {!complete && <Skeleton kind="lines" label="Checking applications …" />}
+      {!complete && <Skeleton kind="table" label="Checking applications …" />}
       {items.length > few && (
         <button
           type="button"

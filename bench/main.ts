@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import { backup } from './backup.ts';
 import type { Benchmark } from './benchmark.ts';
+import { clicks } from './clicks.ts';
 import { cluster } from './cluster.ts';
 import { coexist } from './coexist.ts';
 import { compare } from './compare.ts';
@@ -60,6 +61,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['backup', backup],
   ['report', report],
   ['pages', pages],
+  ['clicks', clicks],
   ['export', exportRows],
   ['import', importRows],
   ['scrape', scrape],

@@ -56,7 +56,7 @@ type Options = Readonly<Record<'flags' | 'days' | 'hours' | 'pages' | 'seconds' 
   readonly json: boolean;
 };
 
-interface Store {
+export interface Store {
   readonly data: string;
   readonly credentials: Credentials;
   readonly application: string;
@@ -65,7 +65,12 @@ interface Store {
 }
 
 /** Creates the store of a service with one environment that was used in every hour. */
-async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
+export async function makeStore({
+  binary,
+  flags,
+  days,
+  hours,
+}: Pick<Options, 'binary' | 'flags' | 'days' | 'hours'>): Promise<Store> {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepareStore(data, binary);
   const service = await startBinary({ data, binary });
@@ -125,7 +130,7 @@ async function measure(options: Options): Promise<void> {
 }
 
 /** Returns packets that together contain every flag. */
-function createRequests(flags: number, key: string, host: string): string[] {
+export function createRequests(flags: number, key: string, host: string): string[] {
   const packets = Array.from({ length: Math.ceil(flags / featuresPerPacket) }, (_, packet) => {
     const names = Array.from({ length: featuresPerPacket }, (_, at) => `flag-${packet * featuresPerPacket + at}`);
     const f = Object.fromEntries(names.map((name) => [name, { on: [1, 1], off: [1] }]));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBenchmark as bench } from '../support/benchmarks.ts';
+import { needing } from '../support/needing.ts';
 
 /** Runs a short benchmark. @returns the figures that the benchmark prints */
 async function result(name: string, ...options: string[]): Promise<Record<string, number>> {
@@ -190,6 +191,23 @@ describe('npm run bench', () => {
     expect(count).toBeGreaterThan(0);
     expect(Object.keys(statuses!)).toContain('200');
   });
+
+  needing('chromium-headless-shell').test(
+    'npm run bench measures the pages, keys and clicks of the console',
+    async () => {
+      const { steps, interactions, packets } = (await result('clicks')) as unknown as {
+        steps: readonly Readonly<Record<'name' | 'ms' | 'taskMs' | 'most', unknown>>[];
+        interactions: object;
+        packets: object;
+      };
+      expect(steps.length).toBeGreaterThan(20);
+      const figure = expect.any(Number);
+      for (const step of steps)
+        expect(step).toEqual({ name: expect.any(String), ms: figure, taskMs: figure, most: figure });
+      expect(interactions).toEqual({ count: figure, p98Ms: figure });
+      expect(packets).toEqual({ p99Ms: figure, p99MsDuring: figure });
+    },
+  );
 
   it('npm run bench measures lookups and sweeps of the invalidation list', async () => {
     const figures = await result('invalidation');

@@ -280,8 +280,10 @@ function createDigest(
   at: number,
   applications: readonly (readonly [Application, FoundForDigest])[],
 ): Digest {
-  const countOf = ({ found }: FoundForDigest) => found.flags_can_go.count;
-  const shown = applications.toSorted(([, a], [, b]) => countOf(b) - countOf(a)).slice(0, maxApplications);
+  const countRemovable = ({ found }: FoundForDigest) => found.flags_can_go.count;
+  const shown = applications
+    .toSorted(([, a], [, b]) => countRemovable(b) - countRemovable(a))
+    .slice(0, maxApplications);
   return {
     week: { from: new Date(at - weekMs).toISOString(), to: new Date(at).toISOString() },
     applications: shown.map(([application, found]) => showApplication(accounts, application, found)),

@@ -142,7 +142,7 @@ describe('the clean-up page', () => {
   });
 
   test('the clean-up page groups flags by owner, with evidence, one pull-request text and the number of removable flags', async () => {
-    const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);
+    const { page } = await console.visit(`/apps/${shop.application}?page=cleanup`);
     const forever = item(page, 'forever');
     await forever.getByText(/^Remove: one variant only since/).waitFor();
     await forever.getByText(/Only the variant on has been served/).waitFor();

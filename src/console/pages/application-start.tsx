@@ -21,9 +21,9 @@ export function ApplicationStart({ application, environment }: { application?: s
   return <Forward to={withQuery(applicationAddress(found.id, shown), query)} />;
 }
 
-/** Redirects to another address. */
+/** Redirects once. This component stays until the other page is loaded, and by then has the query of that page. */
 function Forward({ to }: { readonly to: string }) {
   const { route } = useLocation();
-  useEffect(() => route(to, true), [to]);
+  useEffect(() => route(to, true), []);
   return null;
 }

@@ -8,6 +8,7 @@ import { forget, usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { Chart } from '../../components/chart/chart.tsx';
 import { type ChartSeries, getSeriesTone } from '../../components/chart/series.ts';
+import { ExperimentState } from '../../components/experiment-state.tsx';
 import { NotFound, Pending } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/form/confirm.tsx';
 import { Field, Form } from '../../components/form/form.tsx';
@@ -17,7 +18,6 @@ import { UserDays } from '../../components/table/columns.tsx';
 import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { ExperimentState } from './state.tsx';
 
 const everyMs = 30_000;
 

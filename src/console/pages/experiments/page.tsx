@@ -6,11 +6,11 @@ import { environmentAddress, featureAddress, useQuery } from '../../address/addr
 import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
+import { ExperimentState } from '../../components/experiment-state.tsx';
 import { Pending } from '../../components/failure.tsx';
 import { Help } from '../../components/help.tsx';
 import { Ago } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
-import { ExperimentState } from './state.tsx';
 
 const everyMs = 30_000;
 

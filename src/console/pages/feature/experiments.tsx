@@ -7,11 +7,11 @@ import { currentTime } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { Dialog, useDialog } from '../../components/dialog.tsx';
+import { ExperimentState } from '../../components/experiment-state.tsx';
 import { Field, Form, SelectField } from '../../components/form/form.tsx';
 import { Help } from '../../components/help.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { experimentAddress } from '../experiments/page.tsx';
-import { ExperimentState } from '../experiments/state.tsx';
 import { type FeaturePlace, featurePath } from './change.tsx';
 import { Comparison } from './comparison.tsx';
 

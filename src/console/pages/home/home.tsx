@@ -7,6 +7,7 @@ import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Sparkline } from '../../components/chart/sparkline.tsx';
+import { ExperimentState } from '../../components/experiment-state.tsx';
 import { Failure, Skeleton } from '../../components/failure.tsx';
 import {
   FindingSentence,
@@ -19,7 +20,6 @@ import { type Column, Table } from '../../components/table/table.tsx';
 import { useTitle } from '../../components/title.ts';
 import { applications } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
-import { ExperimentState } from '../experiments/state.tsx';
 import { FirstRun } from '../first-run/first-run.tsx';
 
 const everyMs = 5000;

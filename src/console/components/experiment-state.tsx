@@ -1,5 +1,5 @@
-import { formatExperimentState } from '../../../contract/experiment-state.ts';
-import type { Experiment } from '../../../contract/shapes/experiment.ts';
+import { formatExperimentState } from '../../contract/experiment-state.ts';
+import type { Experiment } from '../../contract/shapes/experiment.ts';
 
 /** The state or the result of an experiment, the same wherever the experiment is mentioned. */
 export function ExperimentState({

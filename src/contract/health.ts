@@ -261,7 +261,7 @@ export function findingPage(kind: HealthKind, { application, environment, team, 
     case 'key_leaked':
       return { path: ['settings', 'application'], query: { app: application, ...query } };
     case 'api_key_expiring':
-      return { path: ['settings', 'team'], query: { team: team ?? '', tab: 'api-keys' } };
+      return { path: ['settings', 'team'], query: { team: team ?? '' } };
     case 'data_behind':
       return { path: [] };
     default: {

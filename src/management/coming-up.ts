@@ -1,9 +1,9 @@
 import type { Directory } from '../accounts/directory.ts';
 import { computePhase } from '../accounts/experiments.ts';
+import type { ConsolePage } from '../contract/health.ts';
 import { expiryDays } from '../contract/health.ts';
 import { shares } from '../contract/numbers.ts';
 import type { ComingUp } from '../contract/shapes/home.ts';
-import type { ConsolePage } from '../contract/webhook-events.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, Application, ApplicationKey, FeatureDeclaration, RolloutStep } from '../storage/lmdb/records.ts';
 import { consolePath } from './responses.ts';

@@ -47,7 +47,7 @@ function AllApplications() {
       ) : (
         <>
           <Attention home={data} />
-            {data.comingUp.length > 0 && <ComingUpList items={data.comingUp} />}
+          {data.comingUp.length > 0 && <ComingUpList items={data.comingUp} />}
           <Applications home={data} />
           {data.applicationsLeftOut > 0 && (
             <p class="quiet">

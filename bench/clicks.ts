@@ -204,7 +204,7 @@ const visits: readonly Click[] = [
   ...account('Audit log', 'Audit log'),
   ...account('Server', 'Server'),
   ...account('Settings', 'You'),
-  ...['Applications', 'Team', 'Users', 'Sign-in'].map(setting),
+  ...['Applications', 'Team', 'Sign-in'].map(setting),
   { name: 'home', on: 'header a.brand', until: 'main h1', text: 'Home' },
   { name: 'flags', on: 'main table a.home-name', until: 'main [role=grid] [data-index]', text: '' },
 ];

@@ -176,7 +176,7 @@ const most: Readonly<Record<string, number>> = {
   'main.ts': 87,
   management: 6233,
   replication: 10562,
-  reports: 7978,
+  reports: 7991,
   runtime: 1457,
   serve: 4532,
   storage: 14372,

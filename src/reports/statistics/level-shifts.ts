@@ -43,6 +43,8 @@ const critical = Array.from({ length: before.most + lasting }, (_, degrees) =>
  * days, so later days do not change it.
  */
 export function levelShifts(levels: DailyLevels): readonly LevelShift[] {
+  // Most features have no shift, so this cheap check comes first.
+  if (!levels.values.some((values) => computeSpread(values) >= levels.least)) return [];
   const days = comparedDays(levels);
   const shifts: LevelShift[] = [];
   for (let start = 0, at = before.least; at + lasting < days.length; at += 1) {
@@ -53,6 +55,17 @@ export function levelShifts(levels: DailyLevels): readonly LevelShift[] {
     start = at + 1;
   }
   return shifts;
+}
+
+/** Returns the distance between the smallest and the largest value; -Infinity without a value. */
+function computeSpread(values: Float64Array): number {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return most - least;
 }
 
 function comparedDays({ values: [first] }: DailyLevels): readonly number[] {

@@ -247,10 +247,16 @@ export class Postgres {
 
   /** Rereads postgresql.conf and pg_hba.conf. Resolves when the settings apply to commits, after a checkpoint. */
   async reload(): Promise<void> {
+    // PostgreSQL signals the checkpointer after the sessions. The second reload begins when the first has signalled all.
+    await this.#loadSettings();
+    await this.#loadSettings();
+    await this.query('CHECKPOINT');
+  }
+
+  async #loadSettings(): Promise<void> {
     const [before] = await this.query<Load>(`${lastLoad}, pg_reload_conf()`);
     let loaded = before;
     while (loaded?.at === before?.at) [loaded] = await this.query<Load>(lastLoad);
-    await this.query('CHECKPOINT');
   }
 
   /** Starts the server again, with the same files and port. @throws {Error} with its output */

@@ -68,8 +68,8 @@ describe('the Helm chart', () => {
 
   function settingsIn({ ConfigMap }: Record<string, Manifest>) {
     const secrets: Record<string, string> = {
-      '/run/secrets/engine/url': 'postgres://a:b@db/flagmeter',
-      '/run/secrets/engine/key': 'k'.repeat(43),
+      '/run/secrets/postgres/url': 'postgres://a:b@db/flagmeter',
+      '/run/secrets/postgres/key': 'k'.repeat(43),
     };
     const readFile = (path: string) => secrets[path] ?? ConfigMap.data[path];
     const config = loadConfig({ argv: ['--config', 'flagmeter.json'], env: {}, readFile });
@@ -170,7 +170,7 @@ describe('the Helm chart', () => {
     ['an ingress without a host', { ingress: { enabled: true, host: '' } }],
     ['an unknown setting', { config: { ...url, 'trusted-proxy': '10.0.0.0/8' } }],
     ['an address, which the chart sets', { config: { ...url, listen: '0.0.0.0:80' } }],
-    ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
+    ['the name of a folder that the chart mounts', { secretFiles: { postgres: 'mine' } }],
     ['a port that is taken', { ops: { port: 8080 } }],
     ['an unknown value', { replica: 2 }],
   ])('the schema of the Helm chart rejects %s', (_, changed) => {
@@ -190,21 +190,21 @@ describe('the Helm chart', () => {
       ingress,
     };
     const alone = manifests({ ...all, admin });
-    const several = manifests({ ...all, replicas: 2, engine: { existingSecret: 'engine' } });
+    const several = manifests({ ...all, replicas: 2, postgres: { existingSecret: 'postgres' } });
     expect(unknownFields([...Object.values(alone), ...Object.values(several)])).toEqual([]);
     alone['StatefulSet'].spec.template.spec.containers[0].readinessprobe = {};
     expect(unknownFields([alone['StatefulSet']])).toEqual([expect.stringContaining('"readinessprobe"')]);
   });
 
   test('the Helm chart can create several pods that share a PostgreSQL', () => {
-    const made = manifests({ config: url, replicas: 3, engine: { existingSecret: 'engine' } });
+    const made = manifests({ config: url, replicas: 3, postgres: { existingSecret: 'postgres' } });
     const { replicas, template } = made['StatefulSet'].spec;
     expect(replicas).toBe(3);
     expect(template.spec.initContainers).toBeUndefined();
     expect(template.spec.containers[0].args).not.toContain('--existing');
     expect(settingsIn(made)).toMatchObject({ postgres: 'postgres://a:b@db/flagmeter', shutdownDelay: 5 });
     const config = { ...url, shutdownDelay: 20 };
-    const slower = manifests({ replicas: 3, engine: { existingSecret: 'engine' }, config });
+    const slower = manifests({ replicas: 3, postgres: { existingSecret: 'postgres' }, config });
     expect(settingsIn(slower).shutdownDelay).toBe(20);
   });
 
@@ -243,7 +243,7 @@ describe('the Helm chart', () => {
     [
       'several pods without PostgreSQL',
       { admin, config: url, replicas: 2 },
-      'replicas above 1 need engine.existingSecret',
+      'replicas above 1 need postgres.existingSecret',
     ],
   ])('the Helm chart refuses %s', (_, changed, why) => {
     const { status, stderr } = render(changed);

@@ -31,8 +31,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "flagmeter.config" -}}
 {{- $_ := include "flagmeter.auth-url" . }}
 {{- $set := dict "data" "/var/lib/flagmeter" "listen" "0.0.0.0:8080" "grpc-listen" "0.0.0.0:8081" }}
-{{- if .Values.engine.existingSecret }}
-{{- $set = merge $set (dict "postgres-file" "/run/secrets/engine/url" "postgres-key-file" "/run/secrets/engine/key") }}
+{{- if .Values.postgres.existingSecret }}
+{{- $set = merge $set (dict "postgres-file" "/run/secrets/postgres/url" "postgres-key-file" "/run/secrets/postgres/key") }}
 {{- /* Kubernetes still sends requests to a stopping pod for a moment. */}}
 {{- if not (or (hasKey .Values.config "shutdown-delay") (hasKey .Values.config "shutdownDelay")) }}
 {{- $set = merge $set (dict "shutdown-delay" 5) }}

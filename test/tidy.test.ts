@@ -168,7 +168,7 @@ const most: Readonly<Record<string, number>> = {
   cli: 6082,
   commands: 2848,
   console: 19394,
-  contract: 8040,
+  contract: 8042,
   demo: 1436,
   grpc: 1825,
   http: 4893,

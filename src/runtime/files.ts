@@ -52,7 +52,7 @@ export function explainFileError(error: unknown, path: string): string {
   return isDenied(error) ? permissionDenied(path) : describeFileError(error);
 }
 
-/** Explains the errors of the file system that writing a path causes. @throws {Error} with the remedy */
+/** Runs `write`, and explains its file system errors. @throws {Error} with the path and the remedy */
 export function writable<T>(path: string, remedy: string, write: () => T): T {
   try {
     return write();

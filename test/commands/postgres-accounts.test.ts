@@ -47,7 +47,7 @@ async function run(command: string, argv: readonly string[]): Promise<Record<str
 }
 
 describe('commands next to running nodes', () => {
-  test('signing-keys rotate next to running nodes creates a signing key for all nodes', async () => {
+  test('a rotation of the signing keys next to running nodes creates a key for all nodes', async () => {
     const { url, node } = await running();
     const [before] = storedKeys(node.store);
     const { kid, retired } = await run('signing-keys', ['rotate', '--postgres', url]);
@@ -56,7 +56,7 @@ describe('commands next to running nodes', () => {
     expect(storedKeys(node.store).map((key) => key.kid)).toEqual([kid, before!.kid]);
   });
 
-  test('admin reset-password next to running nodes sets a password, and deletes failed sign-ins', async () => {
+  test('a password reset next to running nodes sets a password, and deletes failed sign-ins', async () => {
     const { url, node } = await running();
     const { accountStore } = node;
     await accountStore.throttles.change(['pair.x'], (tx) => tx.put('pair.x', { failures: 9, lastAt: 1 }));

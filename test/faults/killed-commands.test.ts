@@ -199,7 +199,7 @@ describe('a backup', () => {
     expect(Math.max(...leftovers)).toBe(1);
   });
 
-  test('backup keeps the files of running processes and other users, and files with other names', async () => {
+  test('backup does not delete files of running processes, of other users, or with other names', async () => {
     const folder = freshDirectory();
     const others = [`a.backup.${process.pid}.tmp`, 'a.backup.99999999.tmp.old', 'ab.backup.99999999.tmp'];
     const foreign = 'a.backup.99999998.tmp';

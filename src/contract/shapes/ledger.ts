@@ -164,7 +164,7 @@ export const UnattributedReport = shape(
     items: list(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.'),
     tokens: list(
       RefusedToken,
-      'Unleash tokens of the last 24 hours that no application had adopted, the latest first, at most 50.',
+      'Unleash tokens of the last 24 hours that belonged to no application, the latest first, at most 50.',
     ),
   },
   { items: [exampleRefusal], tokens: [exampleToken] },

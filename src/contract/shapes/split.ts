@@ -15,7 +15,9 @@ export const FeatureSplit = shape(
       'Intended share of each variant, from the rollout plan or else from the declaration. Empty if no split is declared.',
     ),
     actual: orNull(
-      shares('Actual share of each variant, over the last seven UTC days or since the intended split changed.'),
+      shares(
+        'Actual share of each variant, since the intended split changed, but at most over the last seven UTC days.',
+      ),
     ),
     of: oneOf(['users', 'checks'], 'Unit of the actual shares: `users`, or `checks` if there are too few users.'),
     state: oneOf(

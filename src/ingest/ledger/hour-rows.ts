@@ -99,7 +99,7 @@ export function orNull(text: string | undefined): string | null {
   return text === undefined ? null : ledgerText(text);
 }
 
-/** Maximum length of a text from a request in the ledger, in characters. */
+/** Maximum length of a text that the ledger stores from a request, in characters. */
 const longest = 200;
 
 /** Patterns of keys, secrets and tokens. A short prefix of this service's keys is kept. */

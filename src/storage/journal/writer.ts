@@ -171,7 +171,7 @@ function shortSpare({ files, segmentSize }: Journal, size: number): string {
   return unfinished;
 }
 
-/** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
+/** Turns a spare file into a segment. A power loss leaves either the spare or an empty segment. */
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
   // Before the old header is overwritten, the name of the spare must be on disk.
   files.syncDirectory();

@@ -59,7 +59,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('counts equal evaluation events of a minute as one row', () => {
+  test('puts equal evaluation events of a minute in one row', () => {
     const on = { 'feature_flag.result.variant': 'on' };
     const sent = logs([evaluation(on, noon), evaluation(on, noon + 59_999), evaluation(on, noon + 60_000)]);
     expect(decode(encoding, 'logs', sent).checks).toEqual([

@@ -22,7 +22,7 @@ export interface Person extends Hash64 {
 
 interface FoundPerson {
   readonly person: Person;
-  /** The use to record if it extends the lifetime of the id; otherwise `undefined`. */
+  /** This use of the id, if it extends the lifetime of the id; otherwise `undefined`. */
   readonly use: InstanceUse | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { type CDPSession, chromium, type Page } from 'playwright-core';
+import { Histogram } from '../src/bench/load/histogram.ts';
 import { signIn } from '../test/browser/support/console.ts';
 import { type Binary, cleanUp, manage, startBinary, stop, token } from '../test/support/binary.ts';
 import { chromiumPath } from '../test/support/packages.ts';
@@ -48,7 +49,9 @@ export async function measure(store: Store, options: Options): Promise<void> {
     const largest = (of: 'ms' | 'taskMs') => Math.max(...steps.map((step) => step[of]));
     return { name, most: steps[0]!.most, ms: largest('ms'), taskMs: largest('taskMs') };
   });
-  const interactions = { count: visits.interactions.length, p98Ms: quantile(visits.interactions, 0.98) };
+  const times = new Histogram();
+  for (const ms of visits.interactions) times.record(ms);
+  const interactions = { count: visits.interactions.length, p98Ms: round(times.quantile(0.98)) };
   const packets = { p99Ms: round(before, 1), p99MsDuring: round(during, 1) };
   show(options.json, { steps: worst, interactions, packets }, [
     ['ms', 'shown', 'CPU of the page', 'maximum'],
@@ -272,8 +275,3 @@ const measurements = `
       [...durations.values(), ...Array(Math.max(0, performance.interactionCount - durations.size)).fill(0)],
   };
 `;
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
-}

@@ -168,7 +168,7 @@ const most: Readonly<Record<string, number>> = {
   cli: 6082,
   commands: 2848,
   console: 19394,
-  contract: 8042,
+  contract: 8047,
   demo: 1436,
   grpc: 1825,
   http: 4893,

@@ -97,7 +97,7 @@ export function listMembers(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * Checks that each team of which a user is no longer Admin has another Admin.
+ * Checks that each team that loses a user as Admin has another Admin.
  * @param after the changed user; absent if the user is deleted
  * @throws {Refusal} `conflict`
  */

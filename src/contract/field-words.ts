@@ -8,3 +8,8 @@ const words: ReadonlyMap<string, string> = new Map([
 export function fieldWords(field: string): string {
   return words.get(field) ?? field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
+
+/** Returns a text with a capital first letter. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -88,8 +88,8 @@ interface Sample {
 }
 
 /**
- * Returns metrics in Prometheus' text format. Only the registry of prom-client is used, which needs names and values.
- * Its counters and histograms are not used, because the hot path counts in arrays of integers.
+ * Returns metrics in Prometheus' text format. The registry of prom-client formats the names and values. The counters
+ * and histograms of prom-client are not used, because the hot path counts in arrays of integers.
  */
 export async function expositionText(metrics: readonly ServiceMetric[]): Promise<string> {
   // Loaded on the first scrape, so that it does not delay startup.

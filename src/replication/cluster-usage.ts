@@ -77,7 +77,7 @@ export class ClusterUsage implements UsageStore {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
-  /** True once the committer is closing, so that sealing is no longer possible. */
+  /** True once the committer is closing. From then on, deltas cannot be sealed. */
   #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};

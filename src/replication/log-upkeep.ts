@@ -118,8 +118,8 @@ export async function uploadParts(
 }
 
 /**
- * True if a snapshot is due. A new snapshot removes forgotten people, whom earlier entries and snapshots contain. It
- * also lets nodes skip entries that PostgreSQL has lost, if the node of the snapshot has applied them.
+ * True if a snapshot is due. A new snapshot omits people who were forgotten after earlier entries and snapshots. With
+ * the snapshot, nodes can also skip entries that PostgreSQL has lost, if the node of the snapshot has applied them.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);

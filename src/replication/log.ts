@@ -114,8 +114,8 @@ export class LogAppender {
  * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: the append fails unless the
  * row names the delta before the first of these deltas. Each delta is therefore in the log once, even if it is sent
  * several times. Every transaction locks the row of the stream before the head, which prevents deadlocks.
- * @param before the previous delta; `undefined` if it is no longer kept. It is compared by digest, because a copy of
- * the directory can have shipped another delta of this number
+ * @param before the previous delta; `undefined` if the spool has deleted this delta. Deltas are compared by digest,
+ * because a copy of the directory can have shipped another delta of this number
  * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected the deltas: nothing was appended
  * @throws {PostgresError} `unknown_outcome` if it is unknown whether the deltas are in the log
  */

@@ -71,7 +71,7 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    // Its whole size counts: while PostgreSQL is away, sealing stops, so all waiting data can be in the open delta.
+    // The whole size of the spool counts, because the open delta grows while PostgreSQL is away and sealing stops.
     const { counts, measurements, apart, cumulative, totals, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, cumulative, totals, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);

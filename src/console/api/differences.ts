@@ -1,4 +1,4 @@
-import { fieldWords } from '../../contract/field-words.ts';
+import { capitalize, fieldWords } from '../../contract/field-words.ts';
 
 interface Difference {
   readonly field: string;
@@ -43,8 +43,7 @@ export function valueText(value: unknown): string {
 
 /** Returns the label of a field: "Allowed origins" for `allowedOrigins`. */
 export function fieldText(field: string): string {
-  const words = fieldWords(field);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalize(fieldWords(field));
 }
 
 function itemText(item: unknown): string {

@@ -1,6 +1,6 @@
 import { auditEntries, findApplicationId } from '../../accounts/audit-log.ts';
 import type { ActivityKind } from '../../contract/activity.ts';
-import { fieldWords } from '../../contract/field-words.ts';
+import { capitalize, fieldWords } from '../../contract/field-words.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { AuditEntry, FeatureDeclaration, FeatureNote } from '../../storage/lmdb/records.ts';
@@ -81,17 +81,13 @@ function splitTargetName({ type, name }: AuditEntry['target']): { feature: strin
 function formatChange(prefix: string, done: string, changes: readonly ChangedField[]): string {
   const [first] = changes;
   if (changes.length === 1 && first?.field === 'archived')
-    return capital(`${prefix}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
+    return capitalize(`${prefix}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
   const details = changes.map(({ field, from, to }) =>
     done === 'changed'
       ? `${fieldWords(field)} ${from ?? 'none'} → ${to ?? 'none'}`
       : `${fieldWords(field)} ${to ?? 'none'}`,
   );
-  return capital(`${prefix}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalize(`${prefix}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
 }
 
 /** Maximum number of audit log entries to read, and of changes to keep, for all applications together. */

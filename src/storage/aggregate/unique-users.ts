@@ -119,7 +119,7 @@ const unionBytes = 600;
 
 /**
  * Computes unions of series' sketches over days. Unions of past days are cached, because pages request the same unions
- * repeatedly. A new user of a past day, or the end of a day, changes the key, so that the old union is no longer used.
+ * repeatedly. A new user of a past day, or the end of a day, changes the key, and the next request computes the union.
  */
 export class UserUnions {
   readonly #store: UsageTables;

@@ -210,7 +210,7 @@ function read(descriptor: number, position: number, buffer: Buffer): Buffer {
 
 /*
  * LMDB itself cannot check a whole file. native/check-pages.c checks a page when LMDB takes the page from an open file.
- * That check finds neither pages with two uses nor damage in pages that were not read yet. It reads through the memory
+ * The check of single pages cannot find pages with two uses, or damage in unread pages. LMDB reads through the memory
  * map, so a truncated file would end the process (SIGBUS). A backup also needs the list of used pages, and pauses.
  */
 

@@ -149,7 +149,7 @@ type NewPasswordResult =
   | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
   | { readonly outcome: 'not-a-member'; readonly user: User }
-  /** The browser is no longer signed in, or the user has already set a new password. */
+  /** The sign-in of the browser has ended, or the user has already set a new password. */
   | { readonly outcome: 'over' };
 
 /**

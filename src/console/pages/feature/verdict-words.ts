@@ -1,3 +1,4 @@
+import { capitalize } from '../../../contract/field-words.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
 import { type VerdictKind, verdictRules } from '../../../contract/verdicts.ts';
@@ -65,8 +66,7 @@ function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { 
 
 /** Returns the label of a verdict as the beginning of a sentence. */
 export function formatLabel(kind: VerdictKind): string {
-  const { label } = verdictRules[kind];
-  return label.charAt(0).toUpperCase() + label.slice(1);
+  return capitalize(verdictRules[kind].label);
 }
 
 /** Describes the rule by which a flag is in use. A page can show one variant although the verdict rests on several. */

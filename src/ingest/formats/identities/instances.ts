@@ -43,7 +43,7 @@ export type InstanceChange =
   | { readonly dropped: string }
   | { readonly cleared: true };
 
-/** Threads that attribute packets to people whom the main thread has found. */
+/** Threads that attribute packets to people. The main thread publishes the ids of these people to the threads. */
 export interface InstanceThreads {
   publish(change: InstanceChange): void;
   /** Resolves when all earlier packets of an application in these threads are on disk or refused. */

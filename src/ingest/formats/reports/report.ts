@@ -248,8 +248,8 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
  * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
  * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value`. Current SDKs send
  * `variantValues` instead, which are summed or, in an observation, counted one by one. A `value` of zero counts as
- * absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders send counts,
- * which are read only if there are no values.
+ * absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders send counts.
+ * Counts are read only from an entry without values.
  */
 export function addValues(
   builder: MetricsBuilder,

@@ -167,7 +167,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 2964,
   cli: 6082,
   commands: 2848,
-  console: 19394,
+  console: 19402,
   contract: 8047,
   demo: 1436,
   grpc: 1825,

@@ -50,6 +50,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   useEffect(() => rememberPlace(here), [path]);
   const place = withLastPlace(here);
   const application = applications.value?.find(({ id }) => id === place.application);
+  // The tabs do not wait for the applications, because they would move the page when they appear.
+  const hasTabs = place.application !== undefined && (applications.value === undefined || application !== undefined);
   useDocumentTitle(here, application);
   return (
     <>
@@ -75,7 +77,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
           <a href={address('docs')}>Docs</a>
         </nav>
         <AccountMenu />
-        {application && <Tabs place={place} application={application} />}
+        {hasTabs && <Tabs place={place} id={place.application!} environments={application?.environments ?? []} />}
       </header>
       <main id="main" tabIndex={-1}>
         <IgnoredParameters />
@@ -139,13 +141,20 @@ function Switchers({ place, application }: { place: Place; application: Applicat
   );
 }
 
-function Tabs({ place, application }: { readonly place: Place; readonly application: Application }) {
+interface TabsProps {
+  readonly place: Place;
+  readonly id: string;
+  /** Empty until the application is known. */
+  readonly environments: Application['environments'];
+}
+
+function Tabs({ place, id, environments }: TabsProps) {
   const { query, route } = useLocation();
-  const environment = place.environment ?? application.environments[0]?.name;
+  const environment = place.environment ?? environments[0]?.name;
   const tabAddress = (page: EnvironmentPage) =>
     environment === undefined
-      ? applicationSettingsAddress(application.id)
-      : withQuery(environmentAddress(application.id, environment, page), kept(query));
+      ? applicationSettingsAddress(id)
+      : withQuery(environmentAddress(id, environment, page), kept(query));
   useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(tabAddress(page)))));
   const links = (some: typeof tabs) =>
     environment !== undefined &&
@@ -166,10 +175,7 @@ function Tabs({ place, application }: { readonly place: Place; readonly applicat
       {/* On wide screens, the popover is shown as part of the list. */}
       <div ref={more} id="more-pages" popover="auto" class="tabs-rest">
         {links(tabs.slice(tabsOnPhone))}
-        <a
-          href={applicationSettingsAddress(application.id)}
-          aria-current={place.page === 'application' ? 'page' : undefined}
-        >
+        <a href={applicationSettingsAddress(id)} aria-current={place.page === 'application' ? 'page' : undefined}>
           Application settings
         </a>
       </div>

@@ -44,7 +44,7 @@ interface ChartProps {
   readonly format?: (value: number) => string;
   /** Name of the saved files; by default the title. */
   readonly csv?: string;
-  /** px @default 260 */
+  /** px, reserved on the page before the chart is drawn @default 260 */
   readonly height?: number;
 }
 
@@ -74,9 +74,9 @@ export function Chart(props: ChartProps) {
         )}
       </figcaption>
       {kind !== 'table' && <Plotted title={title} of={of} kind={kind} height={height} onZoom={onZoom} />}
-      <MarkerList buckets={of.buckets} markers={markers} />
       <div class="chart-foot">
         {kind === 'table' ? <Figures caption={title} of={of} /> : <Folded title={title} of={of} />}
+        {kind !== 'table' && <MarkerList buckets={of.buckets} markers={markers} />}
         <ChartExport title={title} name={csv} of={of} kind={kind} />
       </div>
     </figure>
@@ -268,7 +268,7 @@ function Plotted(props: PlottedProps) {
         onKeyDown={keyDown}
         onBlur={() => move(nowhere)}
       >
-        <div ref={element} />
+        <div ref={element} style={{ minHeight: `${props.height}px` }} />
         <Pointed of={of} cursor={cursor} plot={plot} />
       </div>
       <p id={hint} class="hidden">

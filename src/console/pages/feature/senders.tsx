@@ -6,7 +6,7 @@ import { environmentAddress, featureAddress, kept, useQuery } from '../../addres
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { CodePlaces } from '../../components/code-places.tsx';
-import { Reason } from '../../components/failure.tsx';
+import { Reason, Skeleton } from '../../components/failure.tsx';
 import { agoColumn, SeenAgo } from '../../components/table/columns.tsx';
 import { type Column, Table } from '../../components/table/table.tsx';
 import { type FeaturePlace, featurePath } from './change.tsx';
@@ -30,6 +30,7 @@ export function Senders({ place }: { readonly place: FeaturePlace }) {
     <section aria-labelledby="flag-senders">
       <h2 id="flag-senders">Senders</h2>
       <Reason error={error} what="The senders" />
+      {data === undefined && error === undefined && <Skeleton kind="lines" />}
       {data !== undefined && (
         <Table
           caption="Senders of the flag"

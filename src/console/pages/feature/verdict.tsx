@@ -30,7 +30,8 @@ export function VerdictLine({ place, feature }: FeatureProps) {
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
       <div>
         <h2 id="flag-verdict">{data ? formatHeading(data, feature.data, format).heading : beforeVerdict(error)}</h2>
-        {why && <p>{reasonText(why, format)}</p>}
+        {/* The line is there before the reason, which would otherwise move the tabs. */}
+        <p>{why ? reasonText(why, format) : '\u00a0'}</p>
       </div>
       {/* A verdict can add a button before the menu. Without the verdict, that button would move the menu later. */}
       {(data ?? error) !== undefined && <Actions place={place} feature={feature} verdict={data} />}

@@ -16,7 +16,7 @@ import { useMarkers } from '../../components/chart/activity-markers.ts';
 import { Chart } from '../../components/chart/chart.tsx';
 import { bucketAt } from '../../components/chart/series.ts';
 import { RangePicker, useRange } from '../../components/choices/range.tsx';
-import { Pending } from '../../components/failure.tsx';
+import { Pending, Reason, Skeleton } from '../../components/failure.tsx';
 import { Filter, type Options, withChosen } from '../../components/form/filters.tsx';
 import { Help } from '../../components/help.tsx';
 import { Ago } from '../../components/table/columns.tsx';
@@ -119,9 +119,10 @@ function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestRep
 function Hours({ app, env }: PlaceProps) {
   const { range, bounds, comparison, everyMs, zoom } = useRange();
   const query = { environment: env, ...overviewQuery(range, bounds, comparison) };
-  const { data } = usePoll<Overview>(withQuery(resource('applications', app, 'overview'), query), everyMs);
+  const { data, error } = usePoll<Overview>(withQuery(resource('applications', app, 'overview'), query), everyMs);
   const markers = useMarkers({ application: app, environment: env }, undefined, bounds);
-  if (data === undefined || data.hourly.length < 3) return null;
+  if (data === undefined) return error === undefined ? <Skeleton kind="chart" /> : <Reason error={error} />;
+  if (data.hourly.length < 3) return null;
   const { start, length, accepted, refused } = data.hourly;
   const buckets = { start, width: 3600, count: length };
   return (
@@ -136,7 +137,7 @@ function Hours({ app, env }: PlaceProps) {
       markers={markers}
       unfinishedFrom={bucketAt(buckets, Date.parse(data.at) / 1000)}
       onZoom={zoom}
-      height={200}
+      height={190}
     />
   );
 }

@@ -1,4 +1,4 @@
-import type { Route } from 'playwright-core';
+import type { Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
@@ -34,9 +34,6 @@ const recordMovements = `{
   }).observe({ type: 'layout-shift', buffered: true });
 }`;
 
-/** Resolves when the page has drawn what it has received. */
-const nextFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
-
 const orders = {
   'in the order of the requests': (waiting: Route[]) => waiting.shift(),
   'in reverse order': (waiting: Route[]) => waiting.pop(),
@@ -50,20 +47,22 @@ test.each(Object.keys(orders).flatMap((order) => pages.map((path) => [path, orde
     const { page } = await console.visit('/', { ownContext: true });
     await page.addInitScript(recordMovements);
     const waiting: Route[] = [];
+    const ended = new Set<Request>();
+    let released: Request | undefined;
+    page.on('requestfinished', (request) => ended.add(request));
+    page.on('requestfailed', (request) => ended.add(request));
     await page.route('**/api/v2/**', (route) => void waiting.push(route));
     await page.goto(`${console.origin}/apps/${sender.application}/Production/${path}`);
     const loading = page.locator('[aria-busy="true"]').or(page.getByText(/^(Computing|Counting|Checking) /));
-    await expect
-      .poll(async () => {
+    const countMissing = async () => {
+      if (released === undefined || ended.has(released)) {
         const next = orders[order](waiting);
-        if (next !== undefined) {
-          await next.continue();
-          await (await next.request().response())?.finished();
-        }
-        await page.evaluate(nextFrames);
-        return waiting.length + (await loading.count());
-      })
-      .toBe(0);
+        released = next?.request();
+        await next?.continue();
+      }
+      return waiting.length + (released === undefined ? 0 : 1) + (await loading.count());
+    };
+    await expect.poll(countMissing).toBe(0);
     expect(await page.evaluate('movements')).toEqual([]);
   },
 );

@@ -59,6 +59,7 @@ export function readOpenApi(document: object): OpenApi {
   const getResponses = (name: string) => operations.get(name)!.responses;
   const ajv = new Ajv2020({ strict: false, strictNumbers: true });
   ajv.addFormat('date-time', (text) => parseTime(text) !== undefined);
+  ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);
   ajv.addFormat('email', /^[^@]+@[^@]+$/);
   ajv.addFormat('password', true); // The format is a hint for forms, not a rule.
   ajv.addSchema(document, 'openapi');

@@ -94,7 +94,7 @@ export class HotCells<T> {
     }
   }
 
-  /** Drops everything, including unwritten changes. After a failed transaction, the cache can be wrong. */
+  /** Drops all cells and their unwritten changes. After a failed transaction, cells in memory can be wrong. */
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
@@ -170,7 +170,7 @@ export class HotCounts {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
-    // Most minutes are not rolled up yet. Wider cells lack their counts, so no wider cell needs a change.
+    // Most minutes are not rolled up yet. The wider cells do not include such minutes, so no wider cell needs a change.
     const isMinute = decodeWidth(bucket) === bucketWidth.minute;
     if (isMinute && computePlace(decodeMinute(bucket), computeBlock(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
@@ -243,8 +243,8 @@ export class HotCounts {
   }
 
   /**
-   * Adds late counts to the wider cells if the cell of the counts is already rolled up. For counts that arrive as a
-   * whole hour or day, records that narrower cells are missing.
+   * Adds late counts to the wider cells if the cell of the counts is already rolled up. If counts arrive for a whole
+   * hour or day, notes in the roll-up state that narrower cells are missing.
    */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;

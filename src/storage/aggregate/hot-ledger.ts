@@ -37,8 +37,8 @@ export class HotLedger {
   readonly #bounds = new Map<string, LedgerBound>();
 
   /**
-   * @param isBounded true to limit the rows of an hour in this cache. It is needed if several threads add lines,
-   * because each thread allows the maximum number
+   * @param isBounded true to limit the rows of an hour in this cache. Needed if several threads add lines, because each
+   * thread by itself admits the maximum number of rows
    */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;

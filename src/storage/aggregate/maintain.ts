@@ -34,7 +34,7 @@ import { mergeMeasurement } from './merge.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Maximum number of records to touch, because batches wait for the step. */
+  /** Maximum number of records that the step touches. Batches wait until the step ends. */
   readonly limit: number;
 }
 

@@ -13,7 +13,7 @@ export interface UniqueUsers {
   readonly groups: number[];
 }
 
-/** Approximate number of sketches in memory, of at most 32 kB each. Groups can need as many unions. */
+/** Approximate number of sketches in memory, of at most 32 kB each. Groups can need as many unions again. */
 const seriesAtATime = 128;
 
 /**
@@ -51,7 +51,7 @@ const noise = 0.04;
 
 /**
  * Limits an estimate for a series or a group to the environment's estimate, if the difference can be an estimation
- * error. A clearly larger estimate is right: reports can name users of features without users of the environment.
+ * error. A clearly larger estimate is right, because a report can name users of a feature but none of the environment.
  */
 function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;

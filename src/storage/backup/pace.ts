@@ -32,7 +32,7 @@ interface PaceDeps {
 /** Nice value of the backup's thread next to a service: it gets a tenth of the processor time under contention. */
 const lowPriority = 10;
 
-/** Interval between checks for an interruption, ms, alone or next to a service, which waits at most this long. */
+/** Interval between checks for an interruption, ms. A service next to the task waits at most this long. */
 const sliceMs = { alone: 10, gentle: 2 };
 
 /** Schedules a long task on a thread. Signals and messages are handled between two steps of the task. */
@@ -50,7 +50,7 @@ export class Pace {
 
   /**
    * Gives the service priority from now on. Call this only while the task holds no resource that the service needs.
-   * @param activity increases with writes of the service. The task then rests as long as it has worked
+   * @param activity a count of the service's writes. After an increase, the task rests as long as it has worked
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;
@@ -103,7 +103,7 @@ export class Pace {
     }
   }
 
-  /** Waits for an event that might not happen, such as a reader of a pipe. @throws {InterruptedError} */
+  /** Waits for an event that might not happen, such as the next chunk of a pipe. @throws {InterruptedError} */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;
     let interrupt = () => {};

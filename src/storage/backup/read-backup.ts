@@ -309,7 +309,7 @@ class BackupReader {
     );
   }
 
-  /** Returns the error for impossible content, written by a defect or a person, with a right checksum. */
+  /** Returns the error for impossible content with a right checksum, which only a defect or a person can write. */
   #impossible(part: string): Error {
     return this.#unusable(
       `it is altered: its ${part} that ends at byte ${this.#input.at} was not written by flagmeter; use another backup`,

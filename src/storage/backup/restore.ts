@@ -47,7 +47,7 @@ export async function restore(
   return restored!;
 }
 
-/** @throws {Error} if the disk of a path has less space than the backup needs. Standard input has an unknown size */
+/** @throws {Error} if the disk of a path lacks space for the backup; standard input has an unknown size */
 export function checkRoomFor(source: BackupSource, path: string): void {
   const size = typeof source === 'string' ? measureBackup(source) : source.size;
   if (size !== undefined) checkRoom(path, size);
@@ -83,7 +83,7 @@ export async function unpack(
   }
 }
 
-/** Begins new journals. The journal of the original can have frames that the stores of the backup lack. */
+/** Begins new journals, because the journal of the original can have frames that the stores of the backup lack. */
 async function beginJournals(directory: string): Promise<void> {
   const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
   if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);

@@ -117,7 +117,7 @@ function alignedMemory(): Buffer {
 
 /**
  * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O does not evict the
- * service's store from the page cache, and keeps syncs short. The service's own syncs wait for a long sync. Without
+ * service's store from the page cache, and keeps syncs short. A long sync would delay the service's own syncs. Without
  * direct I/O, each chunk is therefore synced.
  */
 export class FileWriter {
@@ -167,7 +167,7 @@ export class FileWriter {
     } catch (error) {
       if (!isRefused(error)) throw error;
       this.#isDirect = false;
-      // Opens the file without `O_EXCL`, because some file systems create it before they reject direct I/O.
+      // Opens the file without `O_EXCL`, because some file systems create the file before they reject direct I/O.
       return openSync(this.#path, O_WRONLY | O_CREAT, 0o600);
     }
   }

@@ -46,7 +46,7 @@ export class Batch {
   readonly series: NewSeries[] = [];
   /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
-  /** Running totals, of which only the increase counts: see lmdb/totals.ts. Counting one twice changes nothing. */
+  /** Running totals, of which only the increase counts: see lmdb/totals.ts. Counting a total twice changes nothing. */
   readonly totals: Total[] = [];
   /** Buckets that an SDK can send again: see cumulative.ts. */
   readonly cumulative: CumulativeMessage[] = [];

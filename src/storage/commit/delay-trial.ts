@@ -1,6 +1,6 @@
 /** Number of packets in a phase. With random arrivals, the rates of two such phases differ by a tenth. */
 const phasePackets = 256;
-/** Maximum number of commits in a phase with delays. It ends a phase with few packets per commit. */
+/** Maximum number of commits in a phase with delays. The limit ends a phase with few packets per commit. */
 const phaseCommits = 64;
 /**
  * Minimum rate of packets with delays, relative to the rate without delays. A lower rate shows that senders wait for
@@ -25,8 +25,8 @@ const pauseMs = { first: 100, most: 2000 };
 /**
  * Decides whether the commits of a lane are delayed to collect more packets. A delay helps if many senders do not wait
  * for each other, but slows down a sender that sends its next packet after the last response. Phases with delays
- * therefore alternate with short phases without. If packets arrive more slowly with delays, or no packets join, the
- * trial has failed and the next trial is later.
+ * therefore alternate with short phases without delays. A trial fails if packets arrive more slowly with delays, or no
+ * packets join a commit. The next trial is then later.
  */
 export class DelayTrial {
   #isDelayed = true;
@@ -35,7 +35,7 @@ export class DelayTrial {
   #pauseMs = pauseMs.first;
   /** Minimum duration of the current phase without delays, ms. */
   #leastMs = 0;
-  /** Number of phases with delays until the next phase without. */
+  /** Number of phases with delays until the next phase without delays. */
   #left = 1;
   #packets = 0;
   #commits = 0;

@@ -85,7 +85,7 @@ const version = 3;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;
 const interim = 2;
 
-// No records of MessagePack: a frame must not depend on structures that earlier frames define.
+// Disables records of MessagePack, because a frame must not depend on structures that earlier frames define.
 const packr = new Packr({ useRecords: false });
 
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {

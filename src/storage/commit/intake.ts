@@ -17,8 +17,8 @@ export interface IntakeLimits extends LaneLimits {
 
 /**
  * Number of admissions between two checks for finished commits. Most iterations of the event loop have fewer
- * admissions, and get the results of commits as events at their end. More frequent checks would lead to more and
- * smaller commits.
+ * admissions, and receive finished commits as events at the end of the iteration. More frequent checks would lead to
+ * more and smaller commits.
  */
 const collectEvery = 128;
 
@@ -44,7 +44,7 @@ export class Intake {
   readonly monitor: QueueMonitor;
   /** Number of batches committed since startup. */
   commits = 0;
-  /** Number of packets and reports in these batches. */
+  /** Number of packets and reports in committed batches. */
   committedPackets = 0;
   failedCommits = 0;
   readonly batchSizes = new Histogram(batchSizes);
@@ -121,7 +121,7 @@ export class Intake {
     this.#durable.push(listener);
   }
 
-  /** Settles finished commits, because many packets can delay the event loop's delivery of their messages. */
+  /** Settles finished commits. Many packets can delay the event loop, which delivers the results of the commits. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();

@@ -61,7 +61,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   readonly #deps: JournaledCommitterDeps;
   /** The last frame in the store, separately for `prompt` and `people`. */
   readonly #folded: { prompt: Place; people: Place };
-  /** Deletions before which all earlier packets were folded. */
+  /** Deletions whose earlier packets are all folded. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
@@ -157,7 +157,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async maintain(step: Maintenance): Promise<number> {
-    // Data that was accepted before a deletion must not reappear. One fold is sufficient, because no more packets arrive for the deleted object.
+    // Folded data of the deleted object cannot reappear. One fold suffices: the object gets no more packets.
     if (step.task === 'deletion' && !this.#foldedFor.has(step.deletion)) {
       await this.fold();
       this.#foldedFor.add(step.deletion);
@@ -237,7 +237,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#isTimed = true;
     this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
-      this.#deps.journal.expectFrame(); // Called before the check, to notice a frame that is appended after it.
+      this.#deps.journal.expectFrame(); // Called before the check, to notice a frame that is appended after the check.
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
       this.#foldLater();
@@ -297,5 +297,5 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 }
 
-/** A position in the journal: the last frame, and the number of bytes that this process has appended up to its end. */
+/** A position in the journal: a frame, and the number of bytes that this process has appended up to its end. */
 type Place = Pick<Tail, 'sequence' | 'bytes'>;

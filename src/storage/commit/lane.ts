@@ -52,12 +52,12 @@ const batchBytes = 512 * 1024;
 /** Fraction of a batch that each application can still add to a full batch. */
 const ownShare = 1 / 8;
 
-/** Memory of a waiting packet in addition to its records. The request and the promise of its response use it. */
+/** Memory of a waiting packet for its request and the promise of its response, in addition to its records. */
 const packetBytes = 1024;
 
 /**
- * Number of packets at which the first batch after a pause is committed. Otherwise the disk would be idle while an
- * iteration of the event loop reads hundreds of packets, which takes milliseconds.
+ * Number of packets at which the first batch after a pause is committed at the latest. Otherwise the disk would be idle
+ * while an iteration of the event loop reads hundreds of packets, which takes milliseconds.
  */
 const enoughPackets = 128;
 

@@ -31,7 +31,7 @@ export interface WaitingBatch {
   begun: boolean;
 }
 
-/** Period after packets of two applications in which each application is limited to its share, ms. */
+/** Time for which packets of two applications limit each of these applications to its share, ms. */
 const mixedForMs = 10_000;
 
 export interface OtherQueues {

@@ -182,7 +182,7 @@ interface Person {
 
 /**
  * The variants that people were given. A transaction writes each person once, in key order, because neighbours share a
- * page. It can have 100 000 people, so `PendingRows` holds their new rows until its end.
+ * page. A transaction can have 100 000 people. `PendingRows` holds their new rows until the end of the transaction.
  * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
 export function exposuresSection(store: UsageTables, peoplePerEnvironment: number): Section {

@@ -107,7 +107,7 @@ export class EnvironmentSeries {
 
   /**
    * The first series of a feature, which identifies the feature. A feature over the limit has the first series of the
-   * surplus.
+   * surplus name.
    */
   findFirst(feature: string): FirstSeries | undefined {
     return this.#firstByFeature.get(feature) ?? this.#firstByFeature.get(surplusName);
@@ -253,7 +253,7 @@ const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
  * The durable series of an environment, in a thread that creates no series. The main thread's dictionary begins with
- * the same series, so a name with a series here has the same series there.
+ * the same series, so a name has the same series in both threads.
  */
 export class SeriesMirror extends EnvironmentSeries {
   #lacks = false;
@@ -272,7 +272,7 @@ export class SeriesMirror extends EnvironmentSeries {
     return !this.#lacks;
   }
 
-  /** @throws {Error} if a packet needs a new series: check it with `countsVariant` or `countsMetric` first */
+  /** @throws {Error} if a packet needs a new series: check the packet with `countsVariant` or `countsMetric` first */
   protected override create(_: unknown, sink: SeriesSink): undefined {
     if (sink !== check) throw new Error('The thread lacks a series that a packet needs');
     this.#lacks = true;

@@ -40,8 +40,8 @@ export function recordEmpty(files: JournalFiles): void {
 }
 
 /**
- * Undoes `recordEmpty` once the first segment is on disk. A power loss can restore the file, which then only hides a
- * later removal of segments.
+ * Undoes `recordEmpty` once the first segment is on disk. A power loss can restore the file. Then `checkSegments` only
+ * misses a later removal of segments.
  */
 export function recordBegun(files: JournalFiles): void {
   files.remove(emptyName);
@@ -62,7 +62,7 @@ export function checkSegments(directory: string): void {
 
 const step = 1 << 20;
 
-/** Maximum number of spare segments: one more than a slow reader frees together. */
+/** Maximum number of spare segments. Further folded segments are removed. */
 const maxSpares = 3;
 
 /**
@@ -91,7 +91,7 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
       const written = file.write(zeros.subarray(0, size - at), at);
       if (written === 0) throw new Error(`Cannot write ${name} at offset ${at}: no bytes were written`);
       at += written; // A nearly full disk takes fewer bytes. The next write then throws the reason.
-      file.sync(); // Frequent syncs are short. The journal writer would wait for a long one.
+      file.sync(); // Frequent syncs are short. The journal writer would wait for a long sync.
       yield;
     }
     isFilled = true;
@@ -102,9 +102,9 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 }
 
 /**
- * Turns one folded segment into a spare, and removes the other folded segments. Runs on the thread of the reader. The
- * newest segment stays, because the writer can be appending to it. The changed names are not synced: a power loss can
- * restore a segment, but its data is already in the store.
+ * Turns folded segments into spares, up to `maxSpares`, and removes the other folded segments. Runs on the thread of
+ * the reader. The newest segment stays, because the writer can be appending to it. The changed names are not synced: a
+ * power loss can restore a segment, but its data is already in the store.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of the journal, if the writer is closed. The newest segment is then recycled as well
  */
@@ -127,7 +127,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/** Removes refusals of earlier segments. Beginning a segment has synced the directory, so their removal is durable. */
+/** Removes refusals of earlier segments. The directory was synced after these segments ended. */
 function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
   for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));

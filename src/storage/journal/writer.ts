@@ -32,7 +32,7 @@ export class JournalWriter {
   #sequence: number;
   readonly #buffer: Buffer;
   #failure: JournalWriteError | undefined;
-  /** True if the next segment may have begun. Readers would then not find later frames in this segment. */
+  /** True if the next segment might have begun. Readers would then not find later frames in this segment. */
   #isLeft = false;
 
   /**
@@ -104,7 +104,7 @@ export class JournalWriter {
       this.#file.checkPlace();
     } catch (error) {
       const isInvalid = this.#invalidate();
-      // A copy-on-write file system can be full. No flush has failed, so the next frame can overwrite this one.
+      // A copy-on-write file system can be full. No flush has failed, so the next frame can overwrite this frame.
       if (written === undefined && isInvalid && shortageIn(error) === 'space') throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }

@@ -145,7 +145,7 @@ export interface CopyState {
   readonly tables: string;
   /** True if PostgreSQL has lost changes that this copy had, and the loss is not handled yet. */
   readonly lossOpen: boolean;
-  /** The repair number at the last copy. A higher number in PostgreSQL means that another node has repaired it. */
+  /** The repair number at the last copy. A higher number in PostgreSQL means that another node repaired the loss. */
   readonly lossMark?: number;
   /** True if the accounts are being moved to PostgreSQL and might not be there yet: see replication/adoption. */
   readonly adopting?: true;

@@ -209,9 +209,9 @@ function read(descriptor: number, position: number, buffer: Buffer): Buffer {
 }
 
 /*
- * LMDB itself cannot check a whole file. native/check-pages.c checks a page when LMDB takes the page from an open file.
- * The check of single pages cannot find pages with two uses, or damage in unread pages. LMDB reads through the memory
- * map, so a truncated file would end the process (SIGBUS). A backup also needs the list of used pages, and pauses.
+ * LMDB cannot check a whole file: native/check-pages.c checks each page when LMDB takes the page from an open file.
+ * Such a check cannot find pages with two uses, or damage in unread pages. LMDB would read a truncated file through the
+ * memory map, which ends the process (SIGBUS). A backup also needs the list of used pages, and pauses.
  */
 
 interface Pages {

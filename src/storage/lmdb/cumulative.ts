@@ -178,7 +178,7 @@ export function readApplication(identity: Uint8Array): number {
 
 const packr = new Packr({ useRecords: false });
 
-/** Number of the encoding. Totals of unreleased versions, which stored a time in its place, are ignored. */
+/** Number of the encoding. Totals of unreleased versions, which stored a time in place of this number, are ignored. */
 const encoding = 1;
 
 /**
@@ -285,8 +285,8 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
   const isWhole = message.repeats === repeats.whole;
-  // Only the SDK for Go can resend a growing bucket unchanged, through a proxy. Its times are unique, because they have
-  // nanosecond precision. Two processes of the SDK for Node can start in the same millisecond.
+  // Only the SDK for Go, whose times in nanoseconds are unique, can resend a growing bucket unchanged (through a
+  // proxy). Equal messages of the SDK for Node can come from two processes that started in the same millisecond.
   if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
@@ -296,7 +296,7 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     const rows = difference(message.rows, own, known, subtracted);
     if (isWhole || haveTheirChecks(rows)) return [{ rows, note: 'repeated' }, message];
   }
-  // An earlier message, whose counts the last one includes, can arrive late through the network or another machine.
+  // An earlier message, whose counts the last message includes, can arrive late through the network or another machine.
   if (patience > 0 && -later >= patience && includes(known, own, repeated))
     return [{ rows: [], note: 'repeated' }, last];
   return [{ rows: message.rows, note: 'possible_repeat' }, message];

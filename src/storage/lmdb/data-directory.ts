@@ -41,7 +41,7 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 /** @throws {Error} if the directory has usage, but lacks the accounts to which the usage refers */
 export function checkPresence(data: string): void {
   const accounts = getDataFile(data, 'accounts');
-  // Otherwise new applications with the numbers of lost applications would get their usage.
+  // Otherwise a new application with the number of a lost application would get the usage of the lost application.
   if (!isPresent(accounts) && isPresent(getDataFile(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
 }
 
@@ -60,7 +60,7 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
 function check(file: string, hasTime: () => boolean): boolean {
   const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB does not name a read-only file.
   try {
-    // No time limit for a truncated file, because access to a missing page would kill the process.
+    // Checks a truncated file without a time limit, because access to a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
     const checking = checkPages(descriptor);
     for (let step = checking.next(); ; step = checking.next()) {

@@ -36,7 +36,7 @@ export function getMessageLife(word: number): number {
 }
 
 /**
- * The time of parts of imported files, which are messages that no node ever forgets: it is in the distant future. Their
+ * The time of parts of imported files, in the distant future, so that no node ever forgets these messages. Their
  * identities begin with the numbers of the application and of the environment.
  */
 export const permanentAt = 2 ** 47;

@@ -352,7 +352,7 @@ export interface Experiment extends ExperimentPlan {
   readonly by: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Absent unless the experiment was stopped before its planned end. */
+  /** Present if the experiment was stopped before its planned end. */
   readonly stopped?: { readonly at: number; readonly reason: string };
   /** The result at the end of the plan, or at the stop. The result never changes. Absent before that time. */
   readonly result?: { readonly at: number; readonly figures: ExperimentFigures };

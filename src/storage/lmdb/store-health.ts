@@ -153,8 +153,8 @@ export class ReaderWatch {
     // Removes the readers of killed processes, such as a backup that was killed while it read.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // Pages can be reused despite a reader of the latest state. Short readers, one after the other, must not look like
-    // one old reader.
+    // A reader of the latest state does not prevent the reuse of pages. Short readers, one after the other, must not
+    // look like one old reader.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;

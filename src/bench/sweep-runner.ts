@@ -54,7 +54,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
     for (const [number, run] of plan.runs.entries()) {
       if (run.combination === undefined) candidate ??= chooseCandidate(measurements, plan.base);
       const combination = run.combination ?? candidate!;
-      // Runs of the base already measure it repeatedly.
+      // Skips the recommended settings if they are the base, which other runs measure repeatedly.
       if (run.combination === undefined && isSame(combination, plan.base)) continue;
       await runOnce({ run, combination, number, plan, until }, measurements, deps);
     }

@@ -86,8 +86,8 @@ export const maxZonedMs = 35 * dayMs;
 /**
  * Returns the starts of a chart's days in a time zone. The counts of these days are summed from hours.
  * @param keptFrom start of the retained hours, Unix ms
- * @returns `undefined` if the range has too many hours or hours that are not retained, or if a day begins within an
- * hour
+ * @returns `undefined` if the range has too many hours or hours that are not retained, or if a day does not begin on
+ * the hour
  */
 export function daysFromHours(zone: string, from: number, to: number, keptFrom: number): readonly number[] | undefined {
   if (zone === 'UTC' || from < keptFrom || to - from > maxZonedMs) return undefined;

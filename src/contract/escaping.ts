@@ -25,7 +25,7 @@ const needsQuotes = /[",\r\n]/;
 
 /**
  * Matches the start of a cell that spreadsheets might evaluate as a formula. Anyone can send such text. Some
- * spreadsheets split a file at semicolons, tabs or bars, so a cell can also begin after these.
+ * spreadsheets split a file at semicolons, tabs or bars, so a cell can also begin after these characters.
  */
 const mayBeginFormula = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@'＝＋－＠])|^(?=[\t\r\n])/g;
 

@@ -30,7 +30,7 @@ export const refusing = {
 /** Numbers of days before the expiry of an API key at which the expiry is announced. */
 export const expiryDays = [1, 14] as const;
 
-/** Maximum delay of reports. If reports are further behind, counts of other nodes are missing. */
+/** Maximum delay of the counts in reports. With a longer delay, recent counts of other nodes are missing. */
 export const behindMs = 120_000;
 
 /** Time without data after which an environment is silent. */
@@ -63,7 +63,7 @@ interface HealthRule {
   readonly one: string;
   /** Text of the finding for several subjects; their number precedes it. */
   readonly many: string;
-  /** Sentences for one subject and for several subjects. `{}` is the names. */
+  /** Sentences for one subject and for several subjects. `{}` stands for the names of the subjects. */
   readonly sentences: readonly [one: string, many: string];
   /** Label of the link to the page that resolves the finding. */
   readonly action: string;
@@ -234,7 +234,7 @@ export function healthWords(kind: HealthKind, { count, names, messages, cause }:
   ];
 }
 
-/** Selects the refusals of a finding on the page of received messages. */
+/** Returns the query with which the page of received messages shows the refusals of a finding. */
 export function refusalQuery(code: string, senders: readonly string[]): Readonly<Record<string, string>> {
   const [first, ...others] = senders;
   return {

@@ -213,7 +213,7 @@ function applyExposures(applying: DeltaContext, { environment, digest, rows }: P
 }
 
 /**
- * Applies uses of an instance id that was unknown to the node. Skips uses at which the id did not exist or was invalid.
+ * Applies uses of an instance id that was unknown to the node. Skips uses at a time when the id was missing or invalid.
  */
 function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;

@@ -222,11 +222,11 @@ function isMint({ application, digest, hash, expiresAt, profile }: LoggedMint): 
 
 /** Maximum number of records touched between two pauses. */
 const retiredPerStep = 8;
-/** Maximum number of totals visited between two pauses. It is higher because most totals are only read. */
+/** Maximum number of totals visited between two pauses. Above `retiredPerStep`, because most totals are only read. */
 const totalsPerStep = 500;
 
 /**
- * Rolls up and deletes data past its retention at `now` (Unix ms). Only for data that affects how later entries are
+ * Rolls up and deletes data past its retention at `now` (Unix ms). Handles only data that affects how later entries are
  * applied: sums of fractions, lists of people, and data with limits. The generator pauses after each step. Running a
  * step again does no harm. Run each step in a transaction, after `hot` was written.
  */

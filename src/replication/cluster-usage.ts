@@ -182,7 +182,7 @@ export class ClusterUsage implements UsageStore {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** Waits until all packets admitted before the watermark are committed, then seals. */
+  /** Waits until all packets admitted before the watermark are committed, then seals the counts. */
   async #seal(request: SealRequest): Promise<SealResult> {
     const { committer, accountsVersion, settled } = this.#deps;
     const watermark = { ...request.watermark, version: accountsVersion() };

@@ -32,7 +32,7 @@ export class Completeness {
   }
 
   asked({ acknowledged, through, throughSeq }: OwnProgress): void {
-    // PostgreSQL has fewer deltas than before, so it reverted to an earlier state.
+    // If PostgreSQL has fewer deltas than before, it has reverted to an earlier state.
     this.#isShippingAgain = acknowledged < this.#ownSeq;
     if (acknowledged < throughSeq) return;
     this.ownThrough = through;

@@ -49,7 +49,7 @@ function fail(what: string): never {
   throw new DeltaUnreadable(`it has invalid ${what}`);
 }
 
-/** Reports an invalid row, which is then left out. Without this callback, the whole delta is unreadable. */
+/** Reports an invalid row, which is then left out. Without this callback, such a row makes the delta unreadable. */
 export type Refuse = (place: string, reason: string, row: unknown) => void;
 
 /** The encoding and validation of a value of a delta. */

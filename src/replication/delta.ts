@@ -253,7 +253,7 @@ export const cumulativeRecord = {
 };
 export const totalRecord = stored(row(totalColumns));
 
-/** Converts a cumulative message of an unreleased build, of which all counts apply. */
+/** Converts a cumulative message of an unreleased build. All counts of such a message apply. */
 function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMessage>): CumulativeMessage {
   const rows: number[] = [];
   for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);

@@ -43,7 +43,7 @@ export interface SealResult {
 /** A stream that accepts no more deltas. */
 interface ClosedStream {
   readonly stream: string;
-  /** Number of the last delta in PostgreSQL's log, which certainly lacks later ones. */
+  /** Number of the last delta in PostgreSQL's log, which certainly lacks later deltas. */
   readonly after: number;
 }
 
@@ -89,7 +89,7 @@ export class Sealer {
     return this.#transact(() => {
       noteProgress(this.#store, task);
       // The record is read again, because this step might have stored acknowledgements. The watermark in memory is
-      // kept, because the stored one belongs to the last delta.
+      // kept, because the stored watermark belongs to the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
@@ -193,7 +193,7 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 
 const minuteMs = 60_000;
 
-/** Stores an acknowledgement. Only the last one of each minute is kept, which keeps deltas up to a minute longer. */
+/** Stores an acknowledgement. Keeps only the last one of each minute, so that deltas stay up to a minute longer. */
 function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
   const { number, sealed, waitingBytes: before = 0 } = record;
@@ -230,9 +230,9 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 }
 
 /**
- * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. The first delta
- * of the new stream names all series, because replicas forget the names of a closed stream. Bodies of the other deltas
- * stay unchanged, because the stream and number in a body are never read. Call it in a transaction.
+ * Moves the deltas after number `after` of a closed stream to a new stream, which is shipped like any other. The first
+ * delta of the new stream names all series, because replicas forget the names of a closed stream. Bodies of the other
+ * deltas stay unchanged, because the stream and number in a body are never read. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);

@@ -38,7 +38,7 @@ export async function startSpoolCommitter(
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
   return {
     commit: (envelope) => committer.commit(envelope),
-    // No upkeep, because the open delta contains only recent counts.
+    // Upkeep does nothing, because the open delta contains only recent counts.
     maintain: async () => 0,
     async seal(task) {
       await committer.fold();

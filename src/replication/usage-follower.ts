@@ -118,7 +118,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   /**
-   * Refuses a snapshot that was unreadable within the last `unreadableMs`, because reading a large one each second
+   * Refuses a snapshot that was unreadable within the last `unreadableMs`, because reading a large snapshot each second
    * would load PostgreSQL and fill the log.
    * @throws {SnapshotUnreadable}
    */

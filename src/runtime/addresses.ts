@@ -103,7 +103,7 @@ export class IpNetworks {
     }
   }
 
-  /** Replaces the networks by those of `other`, so that all holders of this object see them. */
+  /** Replaces the networks by the networks of `other`, so that all holders of this object use the new networks. */
   become(other: IpNetworks): void {
     this.#list = other.#list;
   }

@@ -1,6 +1,6 @@
 /**
- * A bug: an invariant does not hold, and continuing could store wrong data. In a worker, it makes the commit fail, and
- * the service stops as for a failed disk (see `StoreHealth`). On the main thread, only the request fails.
+ * A bug: an invariant does not hold, and continuing could store wrong data. In a worker, the error makes the commit
+ * fail, and the service stops as for a failed disk (see `StoreHealth`). On the main thread, only the request fails.
  */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';

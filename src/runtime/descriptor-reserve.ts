@@ -12,7 +12,7 @@ const size = 32;
 /** Number of descriptors of an event loop: epoll and eventfd. Bun ends the process if a new thread cannot open them. */
 const perThread = 2;
 
-/** Number of free descriptors of which connections cannot use all while a thread starts. */
+/** Number of free descriptors that connections cannot use up while a thread starts. */
 const plenty = 1000;
 
 const held: number[] = [];

@@ -72,7 +72,7 @@ function plain(value: unknown, depth: number): unknown {
 
 /**
  * True if an error is logged without its stack: a failure of the disk, the network or a database, which has a `code`.
- * Other errors are defects, also with a code of the runtime (`ERR_…`). Their stack shows the location.
+ * Other errors are defects, even with a code of the runtime (`ERR_…`). Their stack shows the location.
  */
 function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
   return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
@@ -170,7 +170,7 @@ export function logConsole(log: Log, target: Console = console): () => void {
   const into =
     (level: keyof Log) =>
     (...said: unknown[]) =>
-      log[level]('console output of a library', { text: util.format(...said) }); // Reading `format` loads Bun's formatter.
+      log[level]('console output of a library', { text: util.format(...said) }); // Loads Bun's formatter on first use.
   const own = { error: into('error'), warn: into('warn'), info: into('info'), log: into('info') };
   Object.assign(target, { ...own, debug: into('debug') });
   return () => void Object.assign(target, { error, warn, info, log: print, debug });

@@ -156,7 +156,7 @@ export function threadStart<Start extends object>(): Start & { readonly channel:
 /**
  * Responds to calls in order, one at a time, until it has responded to a call of `close`. The thread sleeps between
  * calls, and no timers or other events are processed in it.
- * @param onWake called when the calls of a wake are done; its `observe` records the delay since a `threadTime`
+ * @param onWake called when all waiting calls are done; its `observe` records the delay since a `threadTime`
  */
 export function serveCalls(
   { port, signal, delays }: CallChannel,

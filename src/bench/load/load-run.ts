@@ -134,12 +134,12 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** True if no response arrived in the period, as on a busy machine. The first later response counts instead. */
+  /** True for the first response after the measured period, if no response arrived in it, as on a busy machine. */
   #isFirstAfterPeriod(now: number): boolean {
     return this.#timing.rate === undefined && now > this.#measureTo && this.#measured === 0;
   }
 
-  /** Records a latency. The response arrived after the second-last poll, so it waited to be read only since then. */
+  /** Records a latency. The response waited at most since the second-last poll, which would have read it. */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));

@@ -57,8 +57,8 @@ export interface GrpcPlan extends LoadTarget {
   readonly message: string;
   readonly positions: ReportPositions;
   /**
-   * Time of the first report in microseconds after `positions.since`. A later plan starts at the number of `sent`
-   * reports.
+   * Time of the first report, in microseconds after `positions.since`. Later plans start after the reports already
+   * sent.
    */
   readonly firstNumber: number;
   /** The encoded response of a successful call, in base64. */

@@ -60,7 +60,7 @@ export interface Secret {
 /** A change of an item. Fields that are not sent remain unchanged. */
 export interface Change {
   readonly fields: readonly Field[];
-  /** Fields whose current values are sent if the user omits them. The request replaces the whole item. */
+  /** Fields that are sent with their current values if the user omits them, because the request replaces the item. */
   readonly whole?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export interface Action {
   readonly summary: string;
   readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
-  /** Time until which a previous key or secret is accepted. The action ends its validity, so the command asks first. */
+  /** Field with the end of a previous secret. The action ends that secret earlier, so the command asks first. */
   readonly overlap?: string;
   /** Segments below the path of the item. The segment `--delivery` is replaced by the value of that option. */
   readonly path: readonly string[];

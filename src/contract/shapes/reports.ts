@@ -40,7 +40,7 @@ const UserDays = Type.Object(userDays, {
     'Days whose users are counted: the complete UTC days that overlap the range. Today is included if no user was counted on them. With `timeZone`, a range that begins at the start of a day covers the UTC days of the same dates.',
 });
 
-/** A point of a series. `items` adds no information, but linters require it. */
+/** A point of a series. `items` adds no information, but linters of OpenAPI documents require it. */
 export function point<Point extends readonly number[]>(...values: readonly TSchema[]) {
   const { length } = values;
   const items = { type: 'number' };

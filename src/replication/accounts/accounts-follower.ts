@@ -102,7 +102,7 @@ export class SharedRead {
   readonly #repaired: () => Promise<void> | undefined;
   /** The next shared read, which has not begun. */
   #next: Promise<void> | undefined;
-  /** Resolves when a commit has confirmed the previous read. Its changes might not be applied to the copy yet. */
+  /** Resolves when a commit has confirmed the previous read. The changes of that read might not be in the copy yet. */
   #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 

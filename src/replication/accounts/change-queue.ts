@@ -122,7 +122,7 @@ export class ChangeQueue {
       if (copy.state.lossOpen) this.#repair ??= await repair();
       await changes.transaction(async (run) => {
         batch = await this.#prepare(run);
-        // Sent together with COMMIT, because it is not awaited. If it fails, the transaction fails.
+        // The statement is not awaited, so it is sent together with COMMIT. If it fails, the transaction fails.
         if (batch.statement !== undefined) void run(batch.statement);
       });
     } catch (error) {

@@ -36,7 +36,7 @@ export class Copy extends CommittedRecords implements LogContent {
     return { position: this.#state.version, id: this.#state.change };
   }
 
-  /** The era: number of times that the content was replaced. Changes that were read in an earlier era no longer fit. */
+  /** The era: number of times that the content was replaced. Changes that were read in an earlier era are obsolete. */
   get era(): number {
     return this.#era;
   }

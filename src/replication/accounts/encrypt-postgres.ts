@@ -10,8 +10,8 @@ import { RecordCodec, type StoredRecord, secretTables } from './record-codec.ts'
  * Encrypts the secrets of a database that has no key file, in one transaction. Ids and versions stay the same, so nodes
  * continue from their copies of the accounts.
  * @returns number of records with encrypted secrets; `undefined` if the database already has this key file
- * @throws {PostgresSetupError} if the database has another key file, or if a node, which could not read the encrypted
- * secrets, is running; nothing was changed
+ * @throws {PostgresSetupError} if the database has another key file, or if a node is running, because the node could
+ * not read encrypted secrets; nothing was changed
  */
 export function encryptPostgres(connection: Connection, key: PostgresKey): Promise<number | undefined> {
   return connection.transaction(async (run) => {

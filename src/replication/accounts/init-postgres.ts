@@ -62,7 +62,7 @@ async function makeOnce(connection: Connection, postgres: NewPostgres, first: St
 }
 
 /**
- * After the response to the commit was lost, checks if the tables exist. Another synchronous commit confirms the
+ * Checks if the tables exist, after the response to the commit was lost. Another synchronous commit confirms the
  * result.
  */
 async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {

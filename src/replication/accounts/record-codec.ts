@@ -3,7 +3,7 @@ import { accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import type { LogEntry, LogPosition, Whole } from '../postgres/follower.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 
-/** A change of the accounts. Its position is the version that results from it. */
+/** A change of the accounts. Its position is the version that results from the change. */
 export interface AccountChange extends LogPosition {
   readonly writes: readonly Write[];
 }
@@ -25,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface SecretField {
   readonly plain: string;
   readonly sealed: string;
-  /** Returns the text that binds an encrypted secret to its record: in another record, it cannot be decrypted. */
+  /** Returns the text that binds an encrypted secret to its record, so that another record cannot contain it. */
   readonly about: (record: Fields) => string;
   readonly people: string;
 }
@@ -121,7 +121,7 @@ export class RecordCodec {
   #seal(table: TableName, record: unknown): unknown {
     const fields = secretFields[table];
     if (fields === undefined) return record;
-    // Without `unaudited`, which is only for the audit log of a single machine.
+    // Leaves out `unaudited`, which is only for the audit log of a single machine.
     const { unaudited, ...shown } = record as Fields;
     return fields.reduce((sealed, field) => this.#sealField(field, sealed), shown as Fields);
   }

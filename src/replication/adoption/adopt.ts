@@ -32,8 +32,8 @@ interface AdoptionDeps extends FillingDeps {
 
 /**
  * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. The
- * move can be interrupted at any moment, and resumes when called again. Until the upload is complete, the directory
- * still works on a single machine. Then it belongs to the database, which takes over the store in one transaction.
+ * move can be interrupted at any moment, and resumes when called again. Until the upload is complete, a single machine
+ * can use the directory. Then it belongs to the database, which takes over the store in one transaction.
  * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
@@ -181,7 +181,7 @@ interface FillingDeps {
   readonly onPart: (uploaded: UploadResult) => void;
 }
 
-/** The content to upload, read once the database is reserved. */
+/** The content to upload. It is read after the database is reserved. */
 interface Content {
   parts(): AsyncIterable<Buffer>;
   uploaded?(): void;

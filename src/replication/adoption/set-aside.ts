@@ -269,7 +269,7 @@ function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   });
 }
 
-/** Returns the latest time up to which any stream of a node has shipped, when the node was still up. */
+/** Returns the latest time up to which a stream of a node has shipped. The node was still up at that time. */
 function findLastShipped(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);

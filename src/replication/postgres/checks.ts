@@ -46,7 +46,7 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 
 /**
  * Checks that no later version has given the tables a layout that this version cannot use. Accepts a database without
- * tables. It is the check for sessions of commands, of which some create or migrate the tables.
+ * tables. Sessions of commands use this check, because some commands create or migrate the tables.
  * @throws {PostgresSetupError} if a later version has done so
  */
 export async function refuseLater(run: Run): Promise<void> {

@@ -28,8 +28,8 @@ interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {
 
 /**
  * Finds a node by the id of its directory or by its name, with its unshipped data.
- * @param force true to forget a node even if it sent a heartbeat within the last ten minutes; without it, only streams
- * of its other processes are closed
+ * @param force true to forget a node even if it sent a heartbeat within the last ten minutes; if false, only streams of
+ * its other processes are closed
  * @throws {PostgresSetupError} the node is unknown, ambiguous, already forgotten, or might be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {

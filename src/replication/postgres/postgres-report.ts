@@ -301,7 +301,7 @@ function ofNode(node: NodeReport): string[] {
   ];
 }
 
-/** Nodes that ship with a longer delay cause a warning. */
+/** Delay of shipping above which a node causes a warning. */
 const lateAfterMs = 60_000;
 
 function whyLate({ name, earlierStreams }: NodeReport, shippedUntil: Date): string {

@@ -23,10 +23,10 @@ export function whySkewed(skewMs: number, whose = 'this machine'): string | unde
 export const postgresNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
- * PostgreSQL's time as this process knows it. Nodes use this time for all shared data, such as expiry. Between two
- * responses, it follows the monotonic clock, so a jump of the machine's clock does not affect it. It follows a jump of
- * PostgreSQL's clock only if the machine's clock agrees. Unless a clock jumps, it is never ahead of PostgreSQL's clock,
- * so a node can state with it the time until which it has shipped.
+ * PostgreSQL's time as this process knows it. Nodes use this clock for all shared data, such as expiry. Between two
+ * responses, it follows the monotonic clock, so a jump of the machine's clock has no effect. A jump of PostgreSQL's
+ * clock counts only if the machine's clock agrees. Unless a clock jumps, this clock is never ahead of PostgreSQL's
+ * clock. A node can therefore use it to state the time until which it has shipped.
  */
 export class SharedClock implements TimerClock {
   readonly #machine: TimerClock;
@@ -62,7 +62,7 @@ export class SharedClock implements TimerClock {
     const most = at - asked;
     const machine = this.#machine.now() - receivedAt;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
-    // The known offset is kept if this response allows it. Otherwise a new primary might have another clock.
+    // The known offset is kept if this response allows it. If not, a new primary might have another clock.
     const known = this.#ahead ?? least;
     const heard = Math.min(most, Math.max(least, known));
     const hasJumped = Math.abs(heard - known) > maxSkewMs && Math.abs(this.skewMs) > maxSkewMs;

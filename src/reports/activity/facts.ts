@@ -9,8 +9,8 @@ export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>>
   /** Time of the fact, Unix ms. */
   readonly at: number;
   /**
-   * Identifies the fact among the facts of its kind. It is the same in every request. The key of a change is its number
-   * in the audit log. Changes of the same millisecond are therefore in the order of the log.
+   * Identifies the fact among the facts of its kind, in every request. The key of a change is its number in the audit
+   * log. Changes of the same millisecond are therefore in the order of the log.
    */
   readonly key: number | readonly (string | number | null)[];
   readonly text: string;

@@ -188,7 +188,7 @@ function splitFact(environment: string, number: number, { feature, day, minute, 
 }
 
 const shareText = shares('en');
-/** A mean over days can differ from 0 or 1 by a rounding error. */
+/** Rounds, because a mean over days can differ from 0 or 1 by a rounding error. */
 const percent = (share: number) => shareText(Math.round(share * 10_000) / 10_000);
 const compact = compactNumbers('en');
 
@@ -253,8 +253,8 @@ class ResultCache<T> {
 }
 
 /**
- * Consecutive hours in which messages were refused for the same reason. All messages have the same key, or all have no
- * known key.
+ * Consecutive hours in which messages were refused for the same reason. All messages have the same key, or none of them
+ * has a known key.
  */
 interface RefusalPeriod {
   /** Number of the environment; `null` if no environment was named, or the application does not have it. */

@@ -121,8 +121,8 @@ function sampleRatio(
 }
 
 /**
- * Highest share of users with several variants that an estimation error can explain. Each of the two sketches has an
- * error of up to 2 %.
+ * Maximum share of users with several variants that can be an estimation error. Each of the two sketches has an error
+ * of up to 2 %.
  */
 const severalAtMost = 0.05;
 

@@ -10,7 +10,7 @@ import { missing, points } from './comparison-text.ts';
 import { dayText } from './split-text.ts';
 
 const dayMs = 86_400_000;
-/** // The first `Intl.NumberFormat` takes milliseconds to create. */
+/** Formats without a shared `Intl.NumberFormat`, because creating the first one takes milliseconds. */
 const whole = (value: number) => value.toLocaleString('en');
 const size = (value: number) => value.toLocaleString('en', { maximumSignificantDigits: 2 });
 
@@ -135,7 +135,7 @@ const shipping: Readonly<Partial<Record<ExperimentDecision, string>>> = {
   do_not_ship: 'do not ship',
 };
 
-/** Returns the decision that a result allows. A guardrail that is worse or unclear forbids to ship a better variant. */
+/** Returns the decision that a result allows. A worse or unclear guardrail forbids shipping a better variant. */
 export function decide(
   { guardrails }: Pick<Frozen, 'guardrails'>,
   outcome: ExperimentFigures['outcome'],

@@ -179,7 +179,7 @@ function* readLedger(
 }
 
 /**
- * Returns the counts of the previous range, or `null` if nothing was counted until after that range began. Messages are
+ * Returns the counts of the previous range, or `null` if nothing was counted before that range began. Messages are
  * compared by whole hours.
  */
 function showBefore(
@@ -215,7 +215,7 @@ function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to
   return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
 }
 
-/** Counts the users of the complete UTC days of the range, or with today: see `findUserDays`. */
+/** Counts the users of the complete UTC days of the range, and of today if needed: see `findUserDays`. */
 function* countUsers(
   store: UsageTables,
   task: OverviewTask,

@@ -95,7 +95,7 @@ type IntervalAt = typeof computeInterval;
 
 /**
  * Compares each variant with the base, over the common days.
- * @param intervalAt computes the interval; the default is valid only if nobody reads the result before the planned end
+ * @param intervalAt computes the interval; the default is valid only if the result is first read at the planned end
  */
 export function compare(
   variants: readonly Variant[],

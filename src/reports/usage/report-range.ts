@@ -113,8 +113,8 @@ export function splitUserDays({ from, to, zoned, today = Number.POSITIVE_INFINIT
 }
 
 /**
- * Returns the days whose users a report counts: the complete days of the range. Today is included if no user was
- * counted on them, as on the first day of an environment.
+ * Returns the days whose users a report counts: the complete days of the range. Includes today if the complete days
+ * have no users, as on the first day of an environment.
  */
 export function* findUserDays(unions: UserUnions, environment: number, range: ReportRange): Reading<Days> {
   const { whole, rest } = splitUserDays(range);

@@ -43,7 +43,7 @@ interface KeptFeature {
   readonly why: Reasons[number];
 }
 
-/** The findings about all features, with the features behind two of their counts. */
+/** The findings about all features, and the features behind two of them: the removable and the kept features. */
 export interface CleanupResult extends FeatureFindings {
   readonly removable: readonly Removable[];
   readonly total: number;

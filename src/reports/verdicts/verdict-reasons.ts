@@ -168,7 +168,7 @@ function checked(facts: VerdictFacts, judgement: Judgement, { days, checks }: Fi
       : listed(variants.map(([variant, count]) => `${variant} ${percent(count / total)}`));
   const what = total === 1 ? '1 check' : `${compact(total)} checks`;
   const names = variants.map(([variant]) => variant);
-  // A page shows the checks of one environment. The reason names the places if it counts more.
+  // A page shows the checks of one environment. The reason names the environments if it counts several.
   const places = judgement.environments.length > 1 ? `, in ${formatPlaces(facts, judgement)}` : '';
   return [reason('checks', `${what} in the last ${days} days${places}: ${split}.`, names)];
 }

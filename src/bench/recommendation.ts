@@ -5,7 +5,7 @@ import { type Combination, type Dimension, dimensions } from './sweep.ts';
 const leastGain = 0.03;
 /** Share of the disk writes that a commit delay must save to be worth its latency. */
 const leastSaving = 0.2;
-/** Maximum 99th percentile of the latencies of a sustained rate, without the generator's own delays, ms. */
+/** Maximum 99th percentile of latencies at a sustained rate, without the generator's own delays, ms. */
 const sustainedP99 = 50;
 const secondsPerDay = 86_400;
 

@@ -20,7 +20,7 @@ function begins(one: string, other: string): boolean {
   return Math.min(one.length, other.length) > 2 && (one.startsWith(other) || other.startsWith(one));
 }
 
-/** Returns the end of a message about an unknown name: the nearest known name after `prefix`, or an empty text. */
+/** Returns the end of a message about an unknown name: `prefix` and the nearest known name, or an empty text. */
 export function nearestKnown(name: string, known: readonly string[], prefix = ''): string {
   const found = nearest(name, known);
   return found === undefined ? '' : `; the nearest known one is ${prefix}${found}`;

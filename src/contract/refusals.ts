@@ -1,6 +1,6 @@
 import { ledgerRefusals, type RefusalDescription } from './ledger-refusals.ts';
 
-/** All refusals by their stable codes. The tables of docs/errors.md are generated from this. */
+/** All refusals by their stable codes. The tables of docs/errors.md are generated from this object. */
 export const refusals = {
   ...ledgerRefusals,
   too_many_points: {

@@ -2,7 +2,7 @@
 export const roles = ['Viewer', 'User', 'Admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** The permissions of each role in a team. The table of docs/access.md is generated from this. */
+/** The permissions of each role in a team. The table of docs/access.md is generated from this object. */
 export const permissions: Readonly<Record<Role, string>> = {
   Viewer: 'reads and exports counts and settings, and manages their own account',
   User: 'also writes flags, notes and metrics, and reads the exposures of a person',

@@ -15,7 +15,7 @@ interface VerdictRule {
 
 /**
  * The verdicts on a feature. The first rule that applies determines the verdict. `src/reports/verdicts/verdict.ts`
- * implements the rules. The table of docs/semantics.md is generated from this.
+ * implements the rules. The table of docs/semantics.md is generated from this object.
  */
 export const verdictRules = {
   snoozed: {

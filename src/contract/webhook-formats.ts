@@ -7,7 +7,7 @@ interface FormatRule {
   readonly isTracker: boolean;
 }
 
-/** The formats of deliveries. The table of docs/webhooks.md is generated from this. */
+/** The formats of deliveries. The table of docs/webhooks.md is generated from this object. */
 export const webhookFormats = {
   standard: {
     label: 'Standard Webhooks',

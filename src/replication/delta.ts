@@ -105,7 +105,7 @@ const cumulativeColumns = {
   stop: number(isValue),
   length: number(isValue),
   interval: number(isValue),
-  /** Subject of the note in the ledger; empty if there is no note. */
+  /** Subject of the note in the ledger; empty without a note. */
   subject: subjectsOrNone,
   bucket: number(isBucket),
   measuredAt: number(isValue),

@@ -29,7 +29,7 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams. With it, replicas drop data that only earlier deltas need. */
+/** The progress of all streams, by which replicas drop data that only earlier deltas need. */
 export interface Horizon {
   /** All streams have shipped the packets that they acknowledged before this time (Unix ms). */
   readonly through: number;
@@ -39,7 +39,7 @@ export interface Horizon {
   readonly now: number;
   /** The open streams. Replicas can drop data that only other streams need. */
   readonly open: readonly string[];
-  /** The nodes. A database that replaces a lost one gets its nodes from this list. */
+  /** The nodes. A database that replaces a lost database gets its nodes from this list. */
   readonly nodes: readonly LoggedNode[];
 }
 

@@ -135,7 +135,7 @@ async function join(
   }
 }
 
-/** True if the node has sent a later heartbeat since the first read. A promoted standby can show an earlier one. */
+/** True if the node has sent a heartbeat since the first read. A promoted standby can show an earlier heartbeat. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }

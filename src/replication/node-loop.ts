@@ -215,7 +215,7 @@ export class NodeLoop {
     const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();
-    // A new delta is begun, because the current one can contain counts of a forgotten person.
+    // A new delta is begun, because the current delta can contain counts of a forgotten person.
     if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
     this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });

@@ -16,7 +16,7 @@ export interface SealTask {
   readonly watermark: StreamWatermark;
   /** The last delta that PostgreSQL has of each of these streams. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /** Removes some deltas acknowledged before this time (Unix ms). If it is absent, none are removed. */
+  /** Removes some deltas acknowledged before this time (Unix ms). If it is absent, no deltas are removed. */
   readonly removeBefore?: number | undefined;
   /** Closed streams of earlier processes. Their remaining deltas move to other streams. */
   readonly closed?: readonly ClosedStream[];
@@ -49,7 +49,7 @@ interface ClosedStream {
 
 /** Progress of a round. A round visits each record of the open delta once, so new packets do not prolong it. */
 interface Round {
-  /** Packets admitted before the watermark are in the deltas of this round and earlier ones. */
+  /** Packets admitted before the watermark are in the deltas of this round and of earlier rounds. */
   readonly watermark: StreamWatermark;
   readonly stage: number;
   /** The first key of the stage that is not visited yet. */
@@ -193,7 +193,7 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 
 const minuteMs = 60_000;
 
-/** Stores an acknowledgement. Keeps only the last one of each minute, so that deltas stay up to a minute longer. */
+/** Stores an acknowledgement. Only the last acknowledgement in a minute stays, so deltas stay up to a minute longer. */
 function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
   const { number, sealed, waitingBytes: before = 0 } = record;

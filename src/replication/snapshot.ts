@@ -88,7 +88,7 @@ export class ReplicaSnapshot {
     try {
       let compressed: Promise<Buffer> | undefined;
       for await (const part of this.#rawParts()) {
-        // The next part is collected while the last one is compressed in another thread.
+        // The next part is collected while the last part is compressed in another thread.
         if (compressed !== undefined) yield await compressed;
         compressed = gzip(part, { level: 1 });
       }

@@ -25,7 +25,7 @@ const maxKnown = 200_000;
 /**
  * Maps the series of a stream to the series of the replica. Each node has its own numbers. A stream sends the name of a
  * series before its number, and the replica maps the name to a number of its own. All nodes together can exceed the
- * limits, so names beyond them are folded into `__other__` again, in the order of the log.
+ * limits, so names beyond the limits are folded into `__other__` again, in the order of the log.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).

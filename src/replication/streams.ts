@@ -240,7 +240,7 @@ export interface KnownStream {
 /** The state of a stream in PostgreSQL: its last delta there. */
 export interface PostgresStream {
   readonly seq: number;
-  /** Digest of the last delta, hex; empty if there is no delta, or if the digest is unknown: see `putStreams`. */
+  /** Digest of the last delta, hex; empty without a delta, or if the digest is unknown: see `putStreams`. */
   readonly digest: string;
   /**
    * State of the stream. In any state but `open`, the log accepts no more deltas. Only earlier versions distinguish

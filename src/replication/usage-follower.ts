@@ -84,7 +84,7 @@ export class UsageFollower extends Follower<StoredEntry> {
     }
   }
 
-  /** Loads the newest snapshot. If there is no snapshot, starts with the first entry of the log. */
+  /** Loads the newest snapshot. Without a snapshot, starts with the first entry of the log. */
   protected async load({ message: reason, isLost }: LogGap): Promise<void> {
     const { link, replica, log } = this.#deps;
     const from = replica.applied.position;

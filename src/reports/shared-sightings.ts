@@ -13,7 +13,7 @@ interface Batch {
   readonly found: Promise<ReadonlyMap<string, Sights>>;
 }
 
-/** Looks up when features were seen. Callers that arrive during a reading of an application share its next reading. */
+/** Looks up when features were seen. Callers that arrive during a reading of an application share the next reading. */
 export class SharedSights {
   readonly #reports: Pick<ReportPool, 'make'>;
   readonly #freshen: FreshnessDeps['freshen'];

@@ -86,7 +86,7 @@ export function parseSentTime(text: string): SentTime | undefined {
 /**
  * Converts whole seconds and nanoseconds to Unix ms, in whole microseconds, because a double has no higher resolution.
  * A time is therefore the same number on every transport. A time less than a microsecond after a whole millisecond is
- * rounded up, so that the time is still finer than a millisecond.
+ * rounded up, so that the result is not a whole millisecond.
  */
 export function unixMs(seconds: number, nanos: number): number {
   const micros = Math.floor(nanos / 1000);

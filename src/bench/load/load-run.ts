@@ -112,9 +112,7 @@ export class LoadRun<Each extends Slot> {
     return this.#schedule.over(this.#clock.monotonic());
   }
 
-  /**
-   * Counts the response to a slot's request, and sends its next one. @param well true if the response is as expected
-   */
+  /** Counts a response, and sends the slot's next request. @param well true if the response is as expected */
   countResponse(slot: Each, well: boolean): void {
     const now = this.#clock.monotonic();
     this.#underWay--;
@@ -139,7 +137,7 @@ export class LoadRun<Each extends Slot> {
     return this.#timing.rate === undefined && now > this.#measureTo && this.#measured === 0;
   }
 
-  /** Records a latency. The response waited at most since the second-last poll, which would have read it. */
+  /** Records a latency. The response arrived after the second-last poll, so its wait began after that poll. */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));

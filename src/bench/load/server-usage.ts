@@ -119,7 +119,7 @@ export function diskStatsBetween(before: DiskStats, after: DiskStats): DiskStats
   };
 }
 
-/** CPU time of all processors of the machine since it started, ms. */
+/** CPU time of all processors since the machine started, ms. */
 interface ProcessorTime {
   readonly busy: number;
   readonly idle: number;

@@ -30,7 +30,7 @@ interface ChangeBatch {
   readonly pending: readonly PendingChange[];
   /** Callbacks that resolve the calls of `add`. They run when the transaction is confirmed. */
   readonly callbacks: readonly (() => void)[];
-  /** Earlier batches whose result was unknown, and which are in PostgreSQL after all. */
+  /** Earlier batches with an unknown result that were found in PostgreSQL after all. */
   readonly found: readonly UnsettledBatch[];
   /** True if the batch includes the repair after a loss. */
   readonly repairs: boolean;

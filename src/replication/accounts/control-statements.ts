@@ -89,7 +89,7 @@ interface AllAccounts {
   readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
-  /** Version of the oldest retained change; `null` if there are no changes. */
+  /** Version of the oldest retained change; `null` without changes. */
   readonly oldest: number | null;
   readonly change: string | null;
 }
@@ -97,7 +97,7 @@ interface AllAccounts {
 /**
  * Reads all accounts, without a commit that confirms the read.
  * @param version version of the change to look up
- * @throws {Error} if the history has changes, but there are no records
+ * @throws {Error} if the history has changes, but the database has no records
  */
 export function readAccounts(session: PostgresSession, version = 0): Promise<AllAccounts> {
   return session.transaction(async (run) => {

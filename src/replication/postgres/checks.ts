@@ -72,8 +72,8 @@ const beingFilled = ', which is being filled';
 export class FillInProgressError extends PostgresSetupError {}
 
 /**
- * Like `checkPostgres`, for the sessions of a node. Also checks that the database was not replaced, and returns the
- * secret of digests.
+ * Checks a database as `checkPostgres` does, for the sessions of a node. Also checks that it was not replaced, and
+ * returns the secret of digests.
  * @param id id of the database that the directory has used before
  * @throws {PostgresSetupError} also if the database has another id or key file, or is being filled
  */

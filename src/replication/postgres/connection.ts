@@ -44,7 +44,7 @@ export class Connection {
     this.#hosts = [...address.hosts];
   }
 
-  /** `HOST:PORT` of the primary; `undefined` while there is no session. */
+  /** `HOST:PORT` of the primary; `undefined` without a session. */
   get host(): string | undefined {
     return this.#session && showHost(this.#session.host);
   }

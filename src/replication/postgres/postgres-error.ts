@@ -105,7 +105,7 @@ export function endsSession(sqlstate: string): boolean {
 
 /** The probable causes of some rejections, by SQLSTATE. */
 const hints: Readonly<Record<string, string>> = {
-  // A pooler can give this session prepared statements of another session, or lose its own statements.
+  // A pooler can give this session prepared statements of another session, or lose statements of this session.
   '42P05': '; a pooler such as PgBouncer must work in session mode',
   '26000': '; a pooler such as PgBouncer must work in session mode',
   '42P10': '; the tables lack their keys: the database is being restored, or must be restored',

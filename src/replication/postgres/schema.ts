@@ -8,7 +8,7 @@ export const postgresLayout = 2;
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * The columns that all views select. Names are the current ones. Due to security_barrier, functions in a reader's query
+ * The columns that all views select, with the current names. Due to security_barrier, functions in a reader's query
  * cannot see the other data that the views read.
  */
 const shown = `WITH environments AS (

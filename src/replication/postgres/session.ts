@@ -252,7 +252,7 @@ export async function openSession(
     port: host.port,
     database: address.database,
     user: address.user,
-    // Passed as a function, because `pg` looks for a missing password in its own files and variables.
+    // Passed as a function, or `pg` would look for a missing password in its own files and variables.
     password: () => address.password ?? '',
     ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
     keepAlive: true,

@@ -47,7 +47,7 @@ export class SplitCache {
     this.#unions = unions;
   }
 
-  /** Measures the split of each declared feature with an intended split, by name. */
+  /** Measures the split of each declared feature that has an intended split. The result is by name. */
   *of(task: SplitsTask): Reading<Splits> {
     const wanted = wantedAt(task);
     if (wanted.length === 0) return new Map();
@@ -78,7 +78,7 @@ interface SplitMeasurement extends WantedSplit {
   readonly checks: Map<number, number>;
   /** Start of the measured time, minutes. */
   readonly fromMinute: number;
-  /** First whole day of the measured time, in days since the epoch; tomorrow if there is no whole day. */
+  /** First whole day of the measured time, in days since the epoch; tomorrow if no day is whole. */
   readonly fromDay: number;
 }
 

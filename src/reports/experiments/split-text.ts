@@ -3,7 +3,7 @@ import type { FeatureSplit } from '../../contract/shapes/split.ts';
 
 /**
  * Describes the deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since
- * 12 Nov`. Returns `null` if there is no such deviation.
+ * 12 Nov`. Returns `null` without a deviation.
  */
 export function splitText(
   { intended, actual, state, of, planned }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,

@@ -126,7 +126,7 @@ function after(minute: number, width: number): number {
 
 /**
  * Finds the end of a period whose counts fit in memory. Old periods are read in the wider buckets that are still kept,
- * and not in minutes. At the end of the period, a bucket of the step and a kept bucket end, too.
+ * and not in minutes. The period ends where both a bucket of the step and a kept bucket end.
  */
 export function findSpanEnd(from: number, step: ReportRange['step'], series: number, kept: KeptBuckets): number {
   const narrowest = narrowestAt(from, kept);

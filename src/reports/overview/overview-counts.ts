@@ -169,7 +169,7 @@ export interface OverviewBase {
   readonly totals: Totals;
   /** Counts of the previous range. */
   readonly before: SpanTotals;
-  /** Counts of the end of the range, for which there is no comparison. */
+  /** Counts of the end of the range, which is not compared. */
   readonly rest: SpanTotals;
   /** Messages of the complete hours. */
   readonly ledger: HourlyLedger;

@@ -19,7 +19,7 @@ export interface OverviewRange {
   /** `undefined` if no comparison is requested, or the data of the previous range is not kept. */
   readonly comparison: Comparison | undefined;
   /**
-   * Days from the previous range to the range. `undefined` selects the time just before the range; 0 means no
+   * Number of days from the previous range to the range. `undefined` selects the time just before the range; 0 means no
    * comparison.
    */
   readonly daysBack?: number | undefined;

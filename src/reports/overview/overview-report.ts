@@ -125,7 +125,7 @@ interface OverviewCounts {
   readonly against: Counts;
   readonly before: SpanTotals;
   readonly past: PastSeries | undefined;
-  /** The end of the range, for which there is no comparison. */
+  /** The counts of the end of the range, which is not compared. */
   readonly rest: SpanTotals;
 }
 

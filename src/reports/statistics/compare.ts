@@ -47,7 +47,7 @@ export interface VariantComparison {
   readonly users: number;
   readonly checks: number;
   readonly events: number;
-  /** Events per check; `null` if there are no checks. */
+  /** Events per check; `null` without checks. */
   readonly rate: number | null;
   readonly interval: readonly [number, number] | null;
   /** Difference from the base; `null` for the base, and if a variant lacks data. */

@@ -20,8 +20,8 @@ export function sequentialInterval(
 }
 
 /**
- * Returns the bound that the standardised estimate exceeds with a probability of at most `alpha` if there is no
- * difference.
+ * Returns the bound that the standardised estimate exceeds with a probability of at most `alpha` if the true value is
+ * 0.
  */
 export function boundary(alpha: number, progress: number): number {
   const evidence = -2 * Math.log(alpha);

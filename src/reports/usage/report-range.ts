@@ -103,7 +103,7 @@ function createZonedRange(timeZone: string, { from, to, step }: ReportRange, { h
   return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
 }
 
-/** Returns the complete UTC days of a range, and the rest of its days: today, or at least one day. */
+/** Returns the complete UTC days of a range, and the rest: today, if in the range. They are at least one day. */
 export function splitUserDays({ from, to, zoned, today = Number.POSITIVE_INFINITY }: ReportRange) {
   const touched = userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
   const end = Math.max(touched.from + 1, Math.min(touched.to, today + 1));

@@ -43,7 +43,7 @@ export interface Judgement {
   readonly variant?: string;
   /** The variants seen recently, if the kind is `in_use`. */
   readonly variants?: readonly string[];
-  /** The judgement without the declaration, if the kind is `permanent` or `snoozed`. */
+  /** The judgement that ignores the declaration. Present if the kind is `permanent` or `snoozed`. */
   readonly otherwise?: Judgement;
 }
 
@@ -89,7 +89,7 @@ export function goneAskers(facts: VerdictFacts, { askers, reporters }: Environme
   return askers.filter((asker) => !still.has(getProgram(asker)));
 }
 
-/** Returns senders that named a feature recently. Its last-seen time can still be old, if a report was late. */
+/** Returns senders that named a feature recently. The feature's last-seen time can be older, if a report was late. */
 export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: EnvironmentFacts) {
   return askers.filter(({ last }) => now - last * slotMs <= quietMs);
 }

@@ -176,7 +176,7 @@ export class HotCounts {
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
   }
 
-  /** Notes a user of a series in a minute (since the epoch), for the roll-up state. */
+  /** Records for the roll-up state that a series has a user in a minute (since the epoch). */
   noteUser(ref: number, minute: number): void {
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);

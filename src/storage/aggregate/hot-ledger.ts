@@ -81,7 +81,7 @@ export class HotLedger {
     return row;
   }
 
-  /** The surplus line to count instead of a line whose new row would exceed the bound; `undefined` if the row fits. */
+  /** Returns the line that replaces a line whose new row would exceed the bound; `undefined` if the row fits. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const dimensions = decodeDimensions(line.subject);
     const bound = this.#getBound(line);
@@ -113,9 +113,7 @@ export const sendersPerHour = 50;
 /** Maximum number of rows per application and hour. Beyond the maximum, new senders count as `surplusName`. */
 const rowsPerHour = 1000;
 
-/**
- * The bound on the ledger rows of one application in one hour, because unauthenticated senders could add any number.
- */
+/** Bounds the ledger rows of one application in one hour, because unauthenticated senders could add any number. */
 export class LedgerBound {
   #rows = 0;
   readonly #senders = new Set<string>();

@@ -13,13 +13,13 @@ export interface UniqueUsers {
   readonly groups: number[];
 }
 
-/** Approximate number of sketches in memory, of at most 32 kB each. Groups can need as many unions again. */
+/** Approximate number of sketches in memory, of at most 32 kB each. Unions of groups can double this number. */
 const seriesAtATime = 128;
 
 /**
- * Counts the unique users of an environment, of its series and of groups of series over some days. For example, a
- * feature is the group of its variants and itself. To bound the memory, only some groups are counted at a time. Groups
- * with adjacent ordinals are read together, so a report takes about one pass over the days.
+ * Counts the unique users of an environment, of its series and of groups of series over some days. For example, the
+ * series of a feature itself and of its variants are a group. To bound the memory, only some groups are counted at a
+ * time. Groups with adjacent ordinals are read together, so a report takes about one pass over the days.
  */
 export function* countUniqueUsers(
   unions: UserUnions,

@@ -44,7 +44,7 @@ import type { Pace } from './pace.ts';
 
 /**
  * Checks a data directory: the pages of its files, the records of the tables and their references, the sums of counts,
- * and the frames of the journals. No other process must use the directory. A store with an earlier layout is not read
+ * and the frames of the journals. No other process may use the directory. A store with an earlier layout is not read
  * beyond its pages.
  * @returns true if no fault was found
  * @throws {Error} if a later version wrote a store

@@ -19,7 +19,7 @@ const lookEveryMs = 50;
 
 /**
  * Copies each store of a data directory without its free pages, and replaces the original once the copy is on disk and
- * checked. No other process must use the directory.
+ * checked. No other process may use the directory.
  * @throws {Error} if the disk lacks space, or a store was changed during the copy; the stores that are not compacted
  * yet are unchanged
  */

@@ -28,8 +28,8 @@ export type Action = 'read' | 'write';
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
 /**
- * Keeps backups in a directory, which must exist. Otherwise, if its volume is not mounted, backups would fill the disk
- * that they protect.
+ * Keeps backups in a directory, which must exist. If the directory was created while its volume is not mounted, backups
+ * would fill the disk that they protect.
  */
 export function folderDestination(folder: string, action: Action = 'write'): Destination {
   return {

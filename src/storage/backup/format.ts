@@ -138,7 +138,7 @@ export function readEnd(content: Buffer): End | undefined {
 }
 
 /**
- * True if the numbers are possible. Each free page, which the backup omits, takes eight bytes on the free list. A small
+ * True if the numbers are possible. The backup omits free pages, but has eight bytes for each in its free list. A small
  * backup thus cannot describe a large file.
  */
 function isPossible({ pageSize, lastPage, pages }: Omit<StoreDescription, 'store' | 'layout'>): boolean {

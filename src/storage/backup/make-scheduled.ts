@@ -48,8 +48,8 @@ export function findBackups(files: readonly StoredFile[]): readonly StoredBackup
 }
 
 /**
- * Makes a backup, and removes the oldest backups. Other files are not touched. A backup that cannot be removed does not
- * fail the new backup, because retries would fill the destination.
+ * Makes a backup, and removes the oldest backups. Other files are not touched. The new backup succeeds even if an old
+ * backup cannot be removed, because retries would fill the destination.
  */
 export async function makeScheduled(
   destination: Destination,

@@ -262,7 +262,7 @@ class BackupReader {
     this.#reader.pages?.({ store, first, content: pages });
   }
 
-  /** The last page read of a store. The pages of a store are complete before the next store begins. */
+  /** The number of the last page read from a store. The pages of a store are complete before the next store begins. */
   #getLastPage(store: number): number {
     if (store === this.#last.store) return this.#last.page;
     return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;

@@ -120,7 +120,7 @@ export class Schedule {
     const { lastGoodAt } = this.#status;
     const isOld = lastGoodAt === undefined || clock.now() - lastGoodAt > 2 * this.#status.everyMs;
     const lastGood = lastGoodAt === undefined ? null : new Date(lastGoodAt).toISOString();
-    // A failure is an error if the last backup is old, by the same condition as the alert FlagmeterBackupOld.
+    // Logs an error if the last backup is old, by the same condition as the alert FlagmeterBackupOld.
     log[isOld ? 'error' : 'warn']('backup failed', {
       reason: message,
       lastGood,

@@ -11,7 +11,7 @@ import { Fold } from './fold.ts';
 
 /**
  * Folds the journals of a killed server into the usage store, so that the store is complete without the journals. No
- * other process must use the directory.
+ * other process may use the directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  * @returns descriptions of incomplete frames, which were not counted: see `JournalReader.incomplete`
  * @throws {Error} as `checkStores` does. The directory is then unchanged

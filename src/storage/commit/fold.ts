@@ -85,8 +85,8 @@ class Follower {
 
   /**
    * Adds all frames while the journal has no writer.
-   * @param last the last frame that is partly in the store. The journal can lack it: after a crash, a process folded
-   * the frame from the page cache, and a power loss then removed it before it was on disk
+   * @param last the last frame that is partly in the store. The journal can lack this frame: after a crash, a process
+   * folded the frame from the page cache, and then a power loss removed the frame
    * @throws {JournalDamageError} if an earlier frame is missing
    */
   finish(last: number): void {
@@ -248,7 +248,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
   let own: Fold;
   return {
     /**
-     * Opens the journal and folds its frames. Unless it is empty, call this before the writer of this process opens it.
+     * Opens the journal and folds its frames. Unless the journal is empty, call this before its writer opens.
      * @param isEmpty true if no journal has frames. The writer can then have started already
      * @returns the last frame of the journal and the number of folded frames, once all frames are folded
      */
@@ -270,7 +270,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       own = new Fold(lmdb, journal, aggregator);
       const last = isEmpty ? own.folded : finish(own);
       aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // Folding the journals of other lanes has left their applications in memory.
+      if (others.length > 0) aggregator.forget(); // Folding other lanes has left their applications in memory.
       lmdb.resetReadTxn(); // lmdb ends a read in a timer, but no timer fires in this thread.
       return { last, frames, incomplete };
     },

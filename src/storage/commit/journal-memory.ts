@@ -17,8 +17,8 @@ export interface SlotFailure {
 }
 
 /**
- * Indexes of the words: 1 if a frame waits, the number of settled frames, the last result, and 1 if the journal's
- * thread has ended.
+ * Indexes of the words. `rung`: 1 if a frame waits. `settled`: number of settled frames. `result`: the last result.
+ * `ended`: 1 if the journal's thread has ended.
  */
 const words = { rung: 0, settled: 1, result: 2, ended: 3 } as const;
 const results = { none: 0, kept: 1, refused: 2 } as const;
@@ -132,8 +132,8 @@ export interface Tail {
 }
 
 /**
- * Indexes of the words: the number of published tails, 1 if the next tail must wake the watcher, and the number of
- * wake-ups.
+ * Indexes of the words. `tails`: number of published tails. `armed`: 1 if the next tail must wake the watcher. `wakes`:
+ * number of wake-ups.
  */
 const stateWords = { tails: 0, armed: 1, wakes: 2 } as const;
 const tailNumbers = 4;

@@ -297,5 +297,5 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 }
 
-/** A position in the journal: a frame, and the number of bytes that this process has appended up to its end. */
+/** A position in the journal: a frame, and the bytes that this process has appended up to the end of the frame. */
 type Place = Pick<Tail, 'sequence' | 'bytes'>;

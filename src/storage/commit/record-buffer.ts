@@ -6,7 +6,7 @@ const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share: a commit lane writes some while the worker reads others. Reuse
+ * Arrays that the service's thread and a worker share: a commit lane writes arrays while the worker reads others. Reuse
  * avoids allocations, and sharing avoids copies. The first element of an array is the number of its batch.
  */
 export class RecordArrays {

@@ -40,8 +40,8 @@ export function recordEmpty(files: JournalFiles): void {
 }
 
 /**
- * Undoes `recordEmpty` once the first segment is on disk. A power loss can restore the file. Then `checkSegments` only
- * misses a later removal of segments.
+ * Undoes `recordEmpty` once the first segment is on disk. A power loss can restore the file. The only effect is that
+ * `checkSegments` does not notice a later removal of segments.
  */
 export function recordBegun(files: JournalFiles): void {
   files.remove(emptyName);
@@ -127,7 +127,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/** Removes refusals of earlier segments. The directory was synced after these segments ended. */
+/** Removes refusals of earlier segments. Such a segment ends where the next segment begins, so it needs no refusal. */
 function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
   for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));

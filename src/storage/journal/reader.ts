@@ -206,7 +206,7 @@ export class JournalReader {
   }
 }
 
-/** Maximum read-ahead in bytes. The first read is shorter, because the rest of the segment may still be empty. */
+/** Maximum read-ahead in bytes. The first read is shorter, because the rest of the segment can still be empty. */
 export const chunk = 1 << 20;
 const firstChunk = 1 << 14;
 

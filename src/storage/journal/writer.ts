@@ -104,7 +104,7 @@ export class JournalWriter {
       this.#file.checkPlace();
     } catch (error) {
       const isInvalid = this.#invalidate();
-      // A copy-on-write file system can be full. No flush has failed, so the next frame can overwrite this frame.
+      // A copy-on-write file system can be full. A later frame can overwrite this frame, because no flush has failed.
       if (written === undefined && isInvalid && shortageIn(error) === 'space') throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }

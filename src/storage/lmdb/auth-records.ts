@@ -22,7 +22,7 @@ interface ProviderSession {
   readonly issuer: string;
   /** The `sub` of the user at the provider. */
   readonly subject: string;
-  /** The `sid` of the session at the provider; `null` if the provider sent none. */
+  /** The `sid` of the session at the provider; `null` if the provider sent no `sid`. */
   readonly sid: string | null;
   /** The token is needed for the sign-out at the provider. */
   readonly idToken?: string;
@@ -249,7 +249,7 @@ export interface LinkedIdentity {
 
 export interface GivenRole {
   readonly role: Role;
-  /** The role before a rule applied, which returns when no rule applies; `null` if the user was not a member. */
+  /** The role before a rule applied, which is restored when no rule applies; `null` if the user was not a member. */
   readonly before: Role | null;
 }
 

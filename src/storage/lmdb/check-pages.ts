@@ -306,7 +306,7 @@ class TreeWalk {
     return !this.#ofFreeList || this.#takeLongList(page, bytes);
   }
 
-  /** Takes a long list of free pages. A page occurs in the list only once, which limits its size. */
+  /** Takes a long list of free pages. A page occurs in the list only once, which limits the size of the list. */
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;

@@ -398,7 +398,7 @@ function isSame(totals: Totals, other: Totals): boolean {
   });
 }
 
-/** The rows of a message, whose amounts of these kinds are reduced by the amounts in the previous message. */
+/** The rows of a message. Amounts of these kinds are reduced by the amounts in the previous message. */
 function difference(rows: readonly number[], own: Totals, last: Totals, kinds: readonly number[]): number[] {
   const found: number[] = [];
   const visited = new Set<string>();

@@ -80,7 +80,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** An open file is no longer at its path, so what is written to it is lost when it is closed. */
+/** An open file is no longer at its path, so data written to the file is lost when the file is closed. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
   /** The code as a number, as in system errors. */
@@ -113,7 +113,7 @@ export function identifyFile(file: string): FileIdentity {
 /**
  * Returns a check that an open file is still at its path. If possible, the check reads the path of the descriptor, not
  * the inode. Since Linux 6.13, a write changes the times of an inode only if they were read, or every few milliseconds.
- * Reading the inode would thus make each flush write it, too.
+ * Reading the inode would thus make each flush write the inode, too.
  * @returns a function that throws `FileGoneError`; call it before each write
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {

@@ -186,7 +186,7 @@ export function putHashedUse(store: IdentityTables, { application, digest, hash,
   putIdentity(store, key, { ...known, current: { ...known.current, expiresAt } });
 }
 
-/** Removes a person of an application with their ids. Call this in a transaction. */
+/** Removes a person of an application, and the person's ids. Call this in a transaction. */
 export function removeIdentity(store: IdentityTables, application: number, digest: Buffer): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);

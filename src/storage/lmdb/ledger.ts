@@ -132,7 +132,7 @@ export function* ledgerEntries(
   at?: Snapshot,
   only?: LedgerOutcome,
 ): Generator<LedgerEntry> {
-  // A reverse range includes its start. The start has no digest, so it sorts before the rows of hour `to`.
+  // A reverse range includes its start. The start has no digest, so the range has no row of hour `to`.
   const start = pairKey(application, to);
   const end = pairKey(application, from);
   const range = { start, end, reverse: true, ...readAt(at) };

@@ -28,7 +28,7 @@ export const maxStoreBytes = 128 * 2 ** 30;
  * noSync, noMetaSync and useWritemap stay off for the same reason.
  *
  * `eventTurnBatching: false` leaves the batching of writes to this program. Otherwise the library creates a promise in
- * each iteration of the event loop. A failed commit would reject it without a handler.
+ * each iteration of the event loop. A failed commit would reject this promise, which has no handler.
  * @throws {Error} if the file is empty, because LMDB would begin a new store in it
  */
 export function openLmdb(path: string): LmdbEnvironment {

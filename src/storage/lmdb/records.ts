@@ -99,9 +99,9 @@ export interface ApiKey extends PlainKeySettings {
   readonly secretHash: string;
   /** The replaced secret. It is accepted as well, up to the time `until`. */
   readonly previousSecret?: { readonly hash: string; readonly until: number };
-  /** The keys that can sign the client's assertions (RFC 7523). Absent if the key authenticates in another way. */
+  /** The keys that can sign the client's assertions (RFC 7523). Absent if the API key has other credentials. */
   readonly publicKeys?: readonly PublicKey[];
-  /** The workloads that can use the key. Absent if the key authenticates in another way. */
+  /** The workloads that can use the API key. Absent if the API key has other credentials. */
   readonly trust?: Trust;
   /** Absent if the key never expires, as in earlier releases. */
   readonly expiresAt?: number;
@@ -307,9 +307,7 @@ export interface CodeScan {
   readonly by: string;
   /** The files with features, each with its owners from CODEOWNERS. */
   readonly paths: readonly (readonly [path: string, owners: readonly string[]])[];
-  /**
-   * The features, each with its number of places in the code, and the first places as an index in `paths` and a line.
-   */
+  /** The features, each with its number of places in the code, and its first places: an index in `paths` and a line. */
   readonly features: readonly (readonly [
     name: string,
     count: number,

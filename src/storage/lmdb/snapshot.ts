@@ -27,7 +27,7 @@ export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Readi
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
   lmdb.resetReadTxn(); // So that the snapshot includes all commits so far.
   const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // Later reads use another transaction. The snapshot keeps its own until `done()`.
+  lmdb.resetReadTxn(); // Later reads use another transaction. The snapshot keeps its transaction until `done()`.
   return snapshot;
 }
 

@@ -123,7 +123,7 @@ const oldMs = 60_000;
 const none: ReaderAge = { seconds: 0, commits: 0 };
 
 /**
- * Watches the readers of one store. A leaked reader makes the file grow with each commit, and LMDB does not report it.
+ * Watches the readers of one store. LMDB does not report a leaked reader, which makes the file grow with each commit.
  */
 export class ReaderWatch {
   readonly name: string;

@@ -31,7 +31,7 @@ const mayBeginFormula = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@'＝＋－＠])|^(?=[\t
 
 /**
  * Returns a text as a cell of CSV (RFC 4180) that no spreadsheet evaluates. An apostrophe marks it as text. A text that
- * begins with an apostrophe gets another one, so the first apostrophe is never data.
+ * begins with an apostrophe gets a second apostrophe, so the first apostrophe is never data.
  */
 export function csvText(text: string): string {
   const safe = text.replace(mayBeginFormula, "'");

@@ -131,7 +131,7 @@ const headColumns = {
   since: number(isPosition),
   /** Version of the node's accounts when it sealed this delta. */
   version: number(isPosition),
-  /** Packets that the stream acknowledged before this time (Unix ms) are in this delta or earlier ones. */
+  /** Packets that the stream acknowledged before this time (Unix ms) are in this delta or earlier deltas. */
   through: number(isValue),
 };
 

@@ -136,7 +136,7 @@ export async function ship(
       values: [stream, seq, hashDelta(body), through, since, version, first - 1, before && hashDelta(before.body)],
     });
     if (fence.rows.length === 0) return undefined;
-    // Not awaited here, so that COMMIT is sent together with the append.
+    // The append is not awaited here, so that COMMIT is sent together with it.
     return { at: Number(fence.rows[0]!.at), appended: run(append('delta', deltas, stream)) };
   });
   await kept?.appended;

@@ -84,7 +84,7 @@ export class Replica implements LogContent {
   /**
    * Applies entries for a limited time, in one transaction that is on disk when this returns.
    * @param stepMs duration of the work before the commit
-   * @throws {Error} if the first entry does not follow the last one applied, or a snapshot must be loaded first
+   * @throws {Error} if the first entry does not follow the last applied entry, or a snapshot must be loaded first
    * @throws {NewerEntry} if this version cannot apply the first entry
    */
   apply(entries: readonly Entry[], stepMs = usualStepMs): AppliedEntries {

@@ -84,8 +84,8 @@ export class DeltaBuilder {
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta, and drops their in-memory
- * state, so that they are not stored again.
+ * A stage of sealing, which moves the records of one table of the open delta into a delta. It drops their in-memory
+ * state, so that the records are not stored again.
  */
 export interface Stage {
   readonly table: Table;

@@ -22,7 +22,7 @@ export interface ReportWorkerStart {
   readonly delays: ArrayBufferLike;
 }
 
-/** Requests the next chunk of an export, or the first chunk of a new one. */
+/** Requests the next chunk of an export, or the first chunk of a new export. */
 interface ChunkRequest {
   /** Id of the export, chosen by the caller. */
   readonly id: number;

@@ -87,7 +87,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   #calls = 0;
   #ended: CallResult<never> | undefined;
 
-  /** @param actions the functions that the other end calls. An action named `close` is the last one called */
+  /** @param actions the functions that the other end calls. An action named `close` is called last */
   constructor({ port, signal }: Pick<CallChannel, 'port' | 'signal'>, actions: object = {}) {
     this.#port = port;
     this.#signal = signal;

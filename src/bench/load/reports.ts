@@ -73,7 +73,7 @@ function encodeStat(feature: string): Buffer {
   return joinFields(bytesField(1, feature), ...entries);
 }
 
-/** Sets the instance of a report, and its time to the `number`th microsecond, so that no two reports are equal. */
+/** Sets the instance of a report, and its time to `number` µs after `since`, so that no two reports are equal. */
 export function stampReport(
   message: Buffer,
   { instanceAt, secondsAt, nanosAt, since }: ReportPositions,

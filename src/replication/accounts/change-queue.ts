@@ -91,7 +91,7 @@ export class ChangeQueue {
     return waiting.done as Promise<T>;
   }
 
-  /** Commits the waiting changes, and refuses later ones. */
+  /** Commits the waiting changes, and refuses later changes. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#working;

@@ -169,7 +169,7 @@ interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams
   /** The last log entry that the snapshot includes. */
   readonly applied: LogPosition;
   readonly directory: string;
-  /** Stored form of the secret that digests of instance ids use. */
+  /** Stored form of the HMAC key of the digests of instance ids. */
   readonly secret: string;
 }
 
@@ -349,9 +349,9 @@ interface FromReplicaDeps extends FillingDeps {
 
 /**
  * Fills an empty database with the content of a node, after the old database was lost. The new database has the id of
- * the old one, so all nodes continue: nodes that are behind load the snapshot, and all nodes ship their later deltas.
- * The fill can be interrupted at any moment, and resumes when called again. Until the fill is finished, the database
- * has another id, which nodes refuse.
+ * the old database, so all nodes continue. Nodes that are behind load the snapshot, and all nodes ship their later
+ * deltas. The fill can be interrupted at any moment, and resumes when called again. Until the fill is finished, the
+ * database has another id, which nodes refuse.
  * @throws {AdoptionRefusal} the database has other content; nothing was changed
  */
 export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResult> {

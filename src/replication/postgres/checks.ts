@@ -15,7 +15,7 @@ interface PostgresFacts {
   readonly id: string;
   readonly layout: number;
   readonly oldestLayout: number;
-  /** Stored form of the secret that digests of instance ids use. */
+  /** Stored form of the HMAC key of the digests of instance ids. */
   readonly secret: string;
 }
 

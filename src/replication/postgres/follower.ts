@@ -48,7 +48,7 @@ export class LogGap extends Error {
   }
 }
 
-/** Returns the entries that follow the last one applied. @throws {LogGap} */
+/** Returns the entries after the last applied entry. @throws {LogGap} */
 export function entriesAfter<Entry extends LogEntry>(read: LogRead<Entry>): readonly Whole<Entry>[] {
   const { from, entries, head } = read;
   const isFound = from.position === 0 || entries.some((entry) => isSameEntry(entry, from));

@@ -25,8 +25,8 @@ const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment
 
 /**
  * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see
- * replication/daily-export.ts. The schema of the views can already exist, if the role of flagmeter lacks the right to
- * create it.
+ * replication/daily-export.ts. If the role of flagmeter lacks the right to create the schema of the views, the schema
+ * must already exist.
  */
 const dailySchema = `
 CREATE TABLE fm_daily (
@@ -213,7 +213,7 @@ export const tableNames: readonly string[] = Array.from(schema.matchAll(/^CREATE
 
 export interface NewPostgres {
   readonly id: string;
-  /** Stored form of the secret that digests of instance ids use. */
+  /** Stored form of the HMAC key of the digests of instance ids. */
   readonly secret: string;
 }
 

@@ -31,7 +31,7 @@ function getShare(shares: Readonly<Record<string, number>>, variant: string): nu
   return Object.hasOwn(shares, variant) ? shares[variant]! : 0;
 }
 
-/** Formats a UTC day: `12 Nov`, with the year if it is not the current one. */
+/** Formats a UTC day: `12 Nov`, with the year if it is not the current year. */
 export function dayText(at: number, now: number): string {
   const year = new Date(at).getUTCFullYear() === new Date(now).getUTCFullYear() ? {} : { year: 'numeric' as const };
   return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC', ...year }).format(at);

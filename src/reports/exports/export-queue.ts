@@ -6,7 +6,7 @@ import { type Chunk, chunkMemory, placeOfChunk } from './rows.ts';
 
 /** The thread that reads exports. */
 export interface ExportThread {
-  /** Reads the next chunk of an export, or the first chunk of a new one. */
+  /** Reads the next chunk of an export, or the first chunk of a new export. */
   chunk(request: { readonly id: number; readonly begin?: ExportRequest }): Promise<Chunk>;
   /** Cancels an export between two chunks. */
   stop(id: number): Promise<unknown>;
@@ -54,7 +54,7 @@ export class ExportQueue {
   }
 }
 
-/** One export. While a chunk is sent, the next one is read. */
+/** One export. While a chunk is sent, the next chunk is read. */
 class Export implements BodyChunks {
   /** Resolves when the export is no longer read, and its slot can be reused. */
   readonly over: Promise<void>;

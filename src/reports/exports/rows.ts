@@ -22,7 +22,7 @@ export interface Chunk {
   readonly isLast: boolean;
 }
 
-/** Creates shared memory for two chunks. While one chunk is sent, the next one is written. */
+/** Creates shared memory for two chunks. While one chunk is sent, the next chunk is written. */
 export function chunkMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * chunkBytes);
 }

@@ -95,8 +95,8 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
 }
 
 /**
- * Adds a feature to the days on which it was removable: from the day on which its silence, or its single variant, had
- * lasted long enough, until the day on which it was archived.
+ * Adds a feature to the days on which it was removable. The period begins when its silence, or its single variant, has
+ * lasted long enough. It ends on the day on which the feature was archived.
  */
 function addDays(
   history: number[],

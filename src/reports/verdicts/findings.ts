@@ -207,7 +207,7 @@ function staleAt(
 
 const hourMs = 3_600_000;
 
-/** Number of hours of refusals that are read, including the current one. */
+/** Number of hours of refusals that are read, including the current hour. */
 const hoursRead = 24;
 
 /** Maximum number of senders that are distinguished, for each reason and environment. */

@@ -34,8 +34,8 @@ const chunkBytes = 300;
 
 /**
  * A cache of the sketches in use, so that adding a known user does not access the store. Two generations bound the
- * memory: a touched sketch moves to the recent generation. At half of the limit, the recent generation becomes the old
- * one, and the previous old generation is dropped.
+ * memory: a touched sketch moves to the recent generation. At half of the limit, the recent generation becomes old, and
+ * the previous old generation is dropped.
  */
 export class HotSketches {
   readonly #table: Table;

@@ -85,7 +85,7 @@ async function checkTables(data: string, pace: Pace, tell: (finding: Finding) =>
     const missing = missingFile(data, readCopyState(lmdb));
     if (missing !== undefined) tell({ file: missing, isSound: false, words: 'missing' });
     if (fault === undefined) await checkUsage(data, listEnvironmentNumbers(accounts), pace, tell);
-    // Only the journals of a spool are checked, not its records.
+    // The journals of a spool are checked, but not its records.
     await withStore(data, spoolLayout, (spool) => checkJournals(data, spool, spoolLayout, pace, tell));
   });
 }

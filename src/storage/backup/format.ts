@@ -59,7 +59,7 @@ export interface End {
   readonly mac?: string;
 }
 
-/** The bytes that the MAC of a backup covers. @param digest the digest of the block before the last one */
+/** The bytes that the MAC of a backup covers. @param digest the digest of the second-last block */
 export function coveredBy({ pages }: End, digest: Buffer): readonly Buffer[] {
   return [digest, Buffer.from(JSON.stringify({ pages }))];
 }
@@ -114,7 +114,7 @@ export const metaPageCount = 2;
 /** Maximum number of pages that neither a tree nor the free list refers to. Only a defect leaks such pages. */
 const slackPages = 2 ** 14;
 
-/** The format number and the program of a description in any format, even a later one; `undefined` for other data. */
+/** The format number and the program of a description, even in a later format; `undefined` for other data. */
 export function readFormat(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }

@@ -6,7 +6,7 @@ import type { BackupActions } from './worker.ts';
 
 export interface BackupStatus {
   readonly everyMs: number;
-  /** Time of the last complete backup; `undefined` before the first one. */
+  /** Time of the last complete backup; `undefined` before the first backup. */
   readonly lastGoodAt: number | undefined;
   /** Size of the last backup of this process. */
   readonly lastBytes: number | undefined;

@@ -39,7 +39,7 @@ interface QueuedBatch {
   readonly waiting: WaitingBatch;
   /** True if a barrier waits for the batch. The batch is then not delayed. */
   isAwaited: boolean;
-  /** The batch to commit after this one. */
+  /** The batch to commit after this batch. */
   next: QueuedBatch | undefined;
 }
 
@@ -73,7 +73,7 @@ export class Lane {
   readonly #limits: LaneLimits;
   readonly #listener: CommitListener;
   #queue: QueuedBatch[] = [];
-  /** For each application, the batch of its last packet. Removed when the commit of the batch starts. */
+  /** The batch of the last packet of each application. Removed when the commit of the batch starts. */
   readonly #lastByApplication = new Map<number, QueuedBatch>();
   #draining: Promise<void> | undefined;
   /** The promise of the newest batch. */
@@ -196,7 +196,7 @@ export class Lane {
     const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
     this.#queue.push(queued);
-    this.#endDelay(); // The batch before this one is full, so its delay ends.
+    this.#endDelay(); // The previous batch is full, so its delay ends.
     return queued;
   }
 

@@ -224,8 +224,8 @@ export class SeriesDictionary {
 export class DurableSeries {
   readonly #dictionary: Pick<SeriesDictionary, 'of'>;
   /**
-   * For each environment, the first ordinal that is not durable. Absent if no series has become durable since the
-   * environment was first used.
+   * The first ordinal of each environment that is not durable. Absent until a series becomes durable after the first
+   * use of the environment.
    */
   readonly #ends = new Map<number, number>();
 

@@ -148,7 +148,7 @@ export class JournalWriter {
       this.#isLeft = false;
     } catch (error) {
       if (error instanceof JournalFull) throw error;
-      // No flush has failed. A new segment stays empty, as after a power loss.
+      // A lack of descriptors is temporary. No flush has failed, and the new segment stays empty.
       this.#isLeft = shortageIn(error) === 'files';
       if (this.#isLeft) throw error;
       throw this.#fail('refused', error);
@@ -173,7 +173,7 @@ function shortSpare({ files, segmentSize }: Journal, size: number): string {
 
 /** Turns a spare file into a segment. A power loss leaves either the spare or an empty segment. */
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
-  // Before the old header is overwritten, the name of the spare must be on disk.
+  // The name of the spare must be on disk before the old header is overwritten.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
   // The spare is renamed first, because another thread can give its name to a new spare.

@@ -124,7 +124,7 @@ export interface Passkey {
   readonly backedUp: boolean;
   readonly name: string;
   readonly createdAt: number;
-  /** Time of the last sign-in with the passkey; `null` before the first one. */
+  /** Time of the last sign-in with the passkey; `null` before the first sign-in. */
   readonly lastUsedAt: number | null;
   /** The challenges that the passkey has answered, until they expire: a challenge can be answered only once. */
   readonly answered: readonly { readonly challenge: string; readonly expiresAt: number }[];

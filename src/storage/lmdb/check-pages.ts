@@ -157,7 +157,7 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
 
 /**
  * Checks all pages of one state of a data file, and pauses after each page. A reader of this state must be open during
- * the check, so that its pages are not reused.
+ * the check, so that the pages of the state are not reused.
  * @param used receives consecutive pages in use
  * @returns the fault; `undefined` if all pages are sound
  */

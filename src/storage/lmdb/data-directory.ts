@@ -41,7 +41,7 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 /** @throws {Error} if the directory has usage, but lacks the accounts to which the usage refers */
 export function checkPresence(data: string): void {
   const accounts = getDataFile(data, 'accounts');
-  // Otherwise a new application with the number of a lost application would get the usage of the lost application.
+  // A new application would otherwise get the number of a lost application, and thus its usage.
   if (!isPresent(accounts) && isPresent(getDataFile(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
 }
 

@@ -26,7 +26,7 @@ export interface Exposures {
   readonly rows: Map<number, Exposure>;
 }
 
-/** Maximum number of rows of a person in an environment. Further exposures are dropped until earlier ones expire. */
+/** Maximum number of rows of a person in an environment. Further exposures are dropped until a row expires. */
 export const rowsPerPerson = 512;
 
 const headBytes = 4;

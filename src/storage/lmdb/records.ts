@@ -34,7 +34,7 @@ export interface Team {
    * origin of that team. Absent if an administrator of the installation or an earlier release created this team.
    */
   readonly origin?: string;
-  /** If the field is absent, the second factor is `optional`. */
+  /** Absent if the second factor is `optional`. */
   readonly secondFactor?: SecondFactorRule;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -25,7 +25,7 @@ export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Readi
 
 /** Opens a snapshot of all data committed so far. Close the snapshot with `done()`. */
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
-  lmdb.resetReadTxn(); // So that the snapshot includes all commits so far.
+  lmdb.resetReadTxn(); // Includes all commits so far in the snapshot.
   const snapshot = lmdb.useReadTransaction();
   lmdb.resetReadTxn(); // Later reads use another transaction. The snapshot keeps its transaction until `done()`.
   return snapshot;

@@ -43,7 +43,7 @@ const betweenStepsMs = 2;
 const betweenRoundsMs = 60_000;
 
 /**
- * Removes the data of deletions, rolls old buckets up into wider ones, and deletes expired data, in rounds of small
+ * Removes the data of deletions, rolls old buckets up into wider buckets, and deletes expired data, in rounds of small
  * transactions.
  */
 export async function runUpkeep(deps: UpkeepDeps): Promise<void> {

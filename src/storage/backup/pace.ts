@@ -50,7 +50,7 @@ export class Pace {
 
   /**
    * Gives the service priority from now on. Call this only while the task holds no resource that the service needs.
-   * @param activity a count of the service's writes. After an increase, the task rests as long as it has worked
+   * @param activity returns a count of the service's writes. After an increase, a rest is as long as the work before
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;

@@ -10,7 +10,7 @@ import type { Factor } from '../../contract/sign-in.ts';
 export interface Authentication {
   /** The factors in the order in which the user proved them. */
   readonly factors: readonly Factor[];
-  /** Absent if no identity provider proved the sign-in. */
+  /** Present if an identity provider proved the sign-in. */
   readonly provider?: ProviderSession;
   /** `User-Agent` of the browser, at most 256 characters. */
   readonly userAgent: string;
@@ -139,7 +139,7 @@ export interface Totp {
   /** The time step of the last accepted code. Codes of this and earlier steps are not accepted again. */
   readonly lastStep: number;
   readonly lastUsedAt: number;
-  /** Hashes of the unused recovery codes, without separators. */
+  /** Hashes of the unused recovery codes. Each code is hashed without its separators. */
   readonly recoveryCodes: readonly string[];
 }
 

@@ -54,7 +54,7 @@ export interface User extends Membership {
    * hash is different.
    */
   readonly temporaryPasswordId?: string;
-  /** Absent if the user has no invitation link. */
+  /** Present if the user has an invitation link. */
   readonly invitation?: Invitation;
   /** Times when the user joined teams after `createdAt`, by team id. Absent from records of earlier releases. */
   readonly joinedAt?: Readonly<Record<string, number>>;
@@ -218,7 +218,7 @@ export interface AuditEntry
   readonly actor: Actor;
   readonly target: Readonly<ShownEntry['target']>;
   readonly factors?: readonly Factor[];
-  /** Absent if no changes are recorded, as in entries of earlier releases. */
+  /** Present if the entry records changes. Entries of earlier releases do not record changes. */
   readonly changes?: readonly ChangedField[];
 }
 
@@ -237,7 +237,7 @@ export interface Application extends PlainApplicationSettings {
   readonly environments: readonly Environment[];
   /** The saved views of the console. Absent without views. */
   readonly views?: readonly StoredView[];
-  /** The latest revoked keys, the earliest first. Absent if no revoked key was recorded. */
+  /** The latest revoked keys, the earliest first. Absent before the first recorded revocation. */
   readonly revokedKeys?: readonly RevokedKey[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -281,7 +281,7 @@ export interface ApplicationKey {
   /** Time when a Backend key was first seen in a packet, which means that it has leaked; `null` before that. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
-  /** Absent if no refused message with the key was counted. Earlier releases did not count refused messages. */
+  /** Absent until a refused message with the key is counted. Earlier releases did not count refused messages. */
   readonly refused?: KeyRefusals;
   readonly createdAt: number;
 }

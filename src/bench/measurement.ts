@@ -16,7 +16,7 @@ export interface Measurement {
   readonly combination: Combination;
   readonly transport: Transport;
   readonly connections: number;
-  /** Offered rate as a share of the ceiling; absent for a closed loop. */
+  /** Offered rate as a share of the ceiling, which is the rate of a closed loop; absent for a closed loop. */
   readonly share?: number;
   /** Packets per second that were offered; absent for a closed loop. */
   readonly offered?: number;

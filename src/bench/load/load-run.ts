@@ -171,7 +171,7 @@ export class LoadRun<Each extends Slot> {
     this.#idle.push(slot);
   }
 
-  /** Assigns requests that are due to idle slots. */
+  /** Assigns due requests to idle slots. */
   #pump(): void {
     while (this.#idle.length > 0) {
       const now = this.#clock.monotonic();

@@ -129,7 +129,7 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
   return { engine, snapshot: randomUUID(), entry: newLogId(randomBytes), change: newLogId(randomBytes) };
 }
 
-/** Turns the accounts into a copy of the database's first version. */
+/** Records that the accounts are a copy of the first version in the database. */
 function belong(lmdb: LmdbEnvironment, { engine, place }: FillContent, adopting = false): void {
   const write = copyStateWriter(lmdb);
   const state = newCopy(engine, { position: place.version, id: place.id });

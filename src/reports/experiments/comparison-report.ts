@@ -18,7 +18,7 @@ export interface ComparisonTask {
   readonly event: 'used' | 'viewed';
   /** The variant to compare with; `undefined` for the default. */
   readonly base: string | undefined;
-  /** The base of the feature's experiment in this environment, if there is one. */
+  /** The base of the feature's experiment in this environment, if any. */
   readonly planned?: string | undefined;
   /** The declared weights. */
   readonly split: readonly (readonly [variant: string, weight: number])[] | null;

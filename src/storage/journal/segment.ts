@@ -202,7 +202,7 @@ export function claimedLength(header: Buffer): number {
   return header.readUInt32LE(4);
 }
 
-/** Size of a page. Zeros fill the last page of a write of frames. */
+/** Size of a page. A write of frames is padded with zeros to whole pages. */
 export const framePage = 4096;
 
 /**

@@ -261,7 +261,7 @@ export interface RevokedKey extends Omit<ApplicationKey, 'applicationId' | 'hash
 /** A key in packets and reports, found by its SHA-256. Only the text of a browser-safe key is stored. */
 export interface ApplicationKey {
   readonly id: string;
-  /** Ascending in order of creation; lists are sorted by it. */
+  /** Ascending in order of creation. Lists are sorted by this number. */
   readonly number: number;
   readonly applicationId: string;
   readonly type: KeyType;

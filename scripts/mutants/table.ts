@@ -157,7 +157,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };',
     without: '',
     test: 'test/auth/sign-in/login-throttle.test.ts',
-    title: 'one address can fail five times at one account before the waits grow to a quarter of an hour',
+    title: 'an address must wait after five failures at one account: first 5 seconds, at most 15 minutes',
   },
 
   // The management API, the console and webhooks

@@ -37,7 +37,7 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
 });
 
 test.each(targets)(
-  'an ID token signed by the same key with $alg is not accepted as an access token',
+  'an ID token that the service signs with $alg is rejected as an access token',
   async (target) => {
     await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
     await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));

@@ -75,7 +75,7 @@ describe('a page at a redirect URI of a public client', () => {
   });
 
   test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])(
-    'a page of a public client can be served from the machine of the user: %s',
+    'a page of a public client at the loopback origin %s can send requests to the token endpoint',
     async (from) => {
       const { headers } = await preflight('/connect/token', from, 'POST');
       expect(headers.get('access-control-allow-origin')).toBe(from);

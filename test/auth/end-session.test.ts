@@ -84,7 +84,7 @@ describe('a sign-out with an ID token', () => {
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('a sign-out with an ID token ends the sign-in of a browser only if both belong to the same user', async () => {
+  test('a sign-out with an ID token does not end the sign-in of another user in the browser', async () => {
     const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
     const bob = await createUser(directory, {
       email: 'bob@example.com',
@@ -230,7 +230,7 @@ describe('a sign-out without a token or a sign-in', () => {
   });
 });
 
-test('the sign-out page reports that the user is not signed out while the store accepts no writes', async () => {
+test('the sign-out page reports a failed sign-out while the store accepts no writes', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
   const response = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));

@@ -59,8 +59,8 @@ const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slic
 describe('an old session of an Admin', () => {
   it.each([
     ['without an HMAC', without],
-    ['with the HMAC of another attempt', withCode],
-  ])('a forged attempt cookie %s links no account and renews no session', async (_how, forge) => {
+    ['with the HMAC of the original value', withCode],
+  ])('a forged cookie %s links no account and renews no session', async (_how, forge) => {
     const browser = await signedIn();
     sso.clock.advance(901_000);
     expect(await makeKey(browser)).toBe(401);
@@ -110,7 +110,7 @@ describe('a forged cookie', () => {
     },
   );
 
-  it('the callback refuses the attempt cookie of another browser', async () => {
+  it('the callback refuses a cookie that was issued to another browser', async () => {
     const attacker = new CookieBrowser();
     const victim = await signedIn();
     const callback = await sso.begin(attacker);
@@ -118,7 +118,7 @@ describe('a forged cookie', () => {
     expect(await sso.finish(victim, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  it('a forged cookie cannot change the address after a sign-out at a provider', async () => {
+  it('a forged cookie cannot redirect a user after a sign-out at a provider', async () => {
     await sso.configure({ createUsers: true, defaultTeam: sso.teamId });
     const uri = redirectUris.web;
     const out = `/connect/endsession?${new URLSearchParams({ client_id: sso.clientId, post_logout_redirect_uri: uri })}`;

@@ -64,7 +64,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('a token refresh whose commit got no response is not treated as reuse', async () => {
+  test('a token refresh succeeds even if the response to its commit is lost', async () => {
     const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
     for (let round = 1; round <= 3; round += 1) {
@@ -121,7 +121,7 @@ describe('two nodes', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
   });
 
-  test('a device that starts at one node and is allowed at the other gets its tokens once', async () => {
+  test('a device code issued by one node and allowed at the other can be exchanged once', async () => {
     const { one, other } = await twoNodes();
     const [at, there] = [one, other].map(
       ({ accountStore, clock }) => new DeviceCodes({ accountStore, clock, randomBytes }),
@@ -160,7 +160,7 @@ describe('two nodes', () => {
     expect(await throttles.list('', 9)).toMatchObject([{ failures: { failures: 0 } }]);
   });
 
-  test('a node loads the signing key of the other node before it verifies a token of that key', async () => {
+  test('two nodes have the same signing keys after one node has replaced the keys', async () => {
     const url = await newDatabase(await sharedServer());
     const nodes = [openNode(url), openNode(url)];
     const repair = await prepareRepair(systemClock, 'ES256');
@@ -189,7 +189,7 @@ describe('two nodes', () => {
   });
 });
 
-test('the repair after lost changes ends all sessions and tokens, and no record number is reused', async () => {
+test('the repair after PostgreSQL has lost changes ends all sessions, and reuses no record number', async () => {
   const { one, other } = await twoNodes();
   const { refresh_token: token } = await one.tokens();
   const before = one.accountStore.records('numbers').get('team')!;

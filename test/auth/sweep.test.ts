@@ -104,7 +104,7 @@ describe('sweepRound', () => {
     expect(store.passkeys.getCount()).toBe(0);
   });
 
-  test('removes codes after a minute, and exchanged codes after an hour', async () => {
+  test('removes unused codes after a minute, and exchanged codes after an hour', async () => {
     const fixture = await openSessionFixture();
     const used = await fixture.code();
     await fixture.exchange(used);

@@ -34,7 +34,7 @@ export const otherHeaders: readonly Attack[] = [
       ].map((more) => real(claims, { ...header, ...more })),
   ],
   [
-    'the same header in another form',
+    'the same header in another spelling',
     ({ claims, header: { alg, typ, kid }, sign: real }) => [
       real(claims, `{"alg":"none","alg":"${alg}","typ":"${typ}","kid":"${kid}"}`),
       real(claims, `{"alg":"${alg}","typ":"${typ}","kid":"${kid}","alg":"none"}`),

@@ -20,7 +20,7 @@ export const otherAlgorithms: readonly Attack[] = [
         .map((alg) => real(claims, { ...header, alg })),
   ],
   [
-    'its own algorithm name in another case',
+    'the right algorithm name in another case',
     ({ claims, header, alg, sign: real }) => real(claims, { ...header, alg: alg.toLowerCase() }),
   ],
   [

@@ -17,14 +17,14 @@ describe('an authorization request with an unusable client or redirect URI', () 
   test.each<[string, Parameters]>([
     ['no client', { client_id: undefined }],
     ['an unknown client', { client_id: 'signin_unknown' }],
-    ['a prototype as client', { client_id: '__proto__' }],
+    ['the client __proto__', { client_id: '__proto__' }],
     ['no redirect URI', { redirect_uri: undefined }],
-    ['another path', { redirect_uri: 'https://shop.example.com/callback/?from=flagmeter' }],
-    ['another host', { redirect_uri: 'https://shop.example.com.evil.example/callback?from=flagmeter' }],
-    ['a user before the host', { redirect_uri: 'https://shop.example.com@evil.example/callback' }],
-    ['a fragment', { redirect_uri: `${redirectUris.web}#x` }],
-    ['another scheme', { redirect_uri: 'http://shop.example.com/callback?from=flagmeter' }],
-    ['a script', { redirect_uri: 'javascript:alert(1)' }],
+    ['another redirect path', { redirect_uri: 'https://shop.example.com/callback/?from=flagmeter' }],
+    ['another redirect host', { redirect_uri: 'https://shop.example.com.evil.example/callback?from=flagmeter' }],
+    ['a user in the redirect URI', { redirect_uri: 'https://shop.example.com@evil.example/callback' }],
+    ['a fragment in the redirect URI', { redirect_uri: `${redirectUris.web}#x` }],
+    ['another redirect scheme', { redirect_uri: 'http://shop.example.com/callback?from=flagmeter' }],
+    ['a script as redirect URI', { redirect_uri: 'javascript:alert(1)' }],
     ['another name of the loopback address', { redirect_uri: 'http://localhost:8000/callback' }],
     ['a host after the loopback address', { redirect_uri: 'http://127.0.0.1:80@evil.example/callback' }],
     ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }],
@@ -63,9 +63,9 @@ const refusedRequests: readonly (readonly [string, string, Parameters])[] = [
   ['a challenge that is not a SHA-256', 'invalid_request', { code_challenge: long(42) }],
   ['a padded challenge', 'invalid_request', { code_challenge: `${long(42)}=` }],
   ['no scope', 'invalid_scope', { scope: undefined }],
-  ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
+  ['no scope openid', 'invalid_scope', { scope: 'flagmeter' }],
   ['an unknown prompt', 'invalid_request', { prompt: 'create' }],
-  ['the prompt none with another', 'invalid_request', { prompt: 'none login' }],
+  ['the prompt none and another prompt', 'invalid_request', { prompt: 'none login' }],
   ['a max_age that is not a number', 'invalid_request', { max_age: '-1' }],
   ['a max_age that is too long', 'invalid_request', { max_age: long(11) }],
   ['a long nonce', 'invalid_request', { nonce: long(513) }],
@@ -94,8 +94,8 @@ describe('a refused request of a browser that is not signed in', () => {
 
   test.each([
     ['no signed-in user', 'login_required', {}],
-    ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ])('the prompt `none` redirects the browser to the client with an error: %s', async (_, error, parameters) => {
+    ['no scope openid', 'invalid_scope', { scope: 'flagmeter' }],
+  ])('a request with the prompt `none` and %s is redirected to the client with an error', async (_, error, parameters) => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);

@@ -130,7 +130,7 @@ describe('a client assertion', () => {
     ['was issued in the future', { iat: at(61) }],
     ['is not valid yet', { nbf: at(61) }],
     ['is for another audience', { aud: 'https://other.example' }],
-    ['is for another audience, too', { aud: ['https://auth.example', 'https://other.example'] }],
+    ['is for two audiences', { aud: ['https://auth.example', 'https://other.example'] }],
     ['has no audience', { aud: undefined as never }],
     ['has another issuer', { iss: 'client_other' }],
     ['has another subject', { sub: 'client_other' }],
@@ -162,7 +162,7 @@ describe('a client assertion', () => {
     expect(await post('/connect/token', typeless)).toMatchObject({ status: 400 });
   });
 
-  test('an unknown client and a client with a secret get the same refusal', async () => {
+  test('the refusal of an assertion does not reveal if its client exists', async () => {
     const { sign, askWith, addClient } = await open();
     const other = (await addClient('User')).apiKey.clientId;
     const responses = [];

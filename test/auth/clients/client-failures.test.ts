@@ -66,7 +66,7 @@ describe('a client that fails repeatedly', () => {
 });
 
 describe('ClientFailures', () => {
-  test('throttles every client id at the address that fails, but not at other addresses', () => {
+  test('throttles all clients of an address with too many failures, but not the clients of other addresses', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
     expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');

@@ -36,8 +36,8 @@ describe('a sign-in with a passkey', () => {
     ['another relying party', { rpId: 'example' }],
     ['another type', { type: 'webauthn.create' }],
     ['another user', { userHandle: Buffer.from('user_0').toString('base64url') }],
-    ['a device that has not verified its user', { verified: false }],
-  ])('a passkey response for %s is refused', async (_, tampering) => {
+    ['an unverified user', { verified: false }],
+  ])('a passkey response with %s is refused', async (_, tampering) => {
     const device = await fixture.added();
     const page = await fixture.enter(device, tampering);
     expect(page.status).toBe(403);
@@ -46,7 +46,7 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ action: 'sign-in.failed', factors: ['passkey'] });
   });
 
-  test('a passkey response is refused if its signature is wrong or its device is unknown', async () => {
+  test('a passkey response is refused if its signature is wrong or its passkey is unknown', async () => {
     const device = await fixture.added();
     const other = new Authenticator(origin, { id: device.id });
     expect((await fixture.enter(other)).error).toBe(unknown);
@@ -91,7 +91,7 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit(sent)).error).toBe(outOfDate);
   });
 
-  test('a passkey whose counter has not increased is refused, and recorded as a possible copy', async () => {
+  test('a passkey whose counter has not increased is refused and recorded, because it might be a copy', async () => {
     const device = await fixture.added(5);
     expect((await fixture.enter(device)).status).toBe(303);
     const page = await fixture.enter(device, { counter: 6 });

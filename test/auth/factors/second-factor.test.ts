@@ -175,7 +175,7 @@ describe('a user with an authenticator app', () => {
 });
 
 describe('wrong codes', () => {
-  it('wrong codes throttle the codes of an attacker, but not the password step or a known browser', async () => {
+  it('an unknown browser is throttled after five wrong codes, but a known browser of the user is not', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const known = fixture.newBrowser();
@@ -233,7 +233,7 @@ test('the last sign-in of a member is the time of the second factor', async () =
   expect(await call('GET', path, 200)).toEqual({ ...(before as object), lastSignInAt });
 });
 
-test('a failed sign-in whose e-mail address equals the name of a throttle does not throttle the codes of a user', async () => {
+test('failed sign-ins do not throttle the codes of a user, even if the typed address is the key of that throttle', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

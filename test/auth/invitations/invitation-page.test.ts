@@ -42,8 +42,8 @@ async function entersConsole(browser: TestBrowser, { status, location }: Page): 
   return response.location?.searchParams.has('code') ?? false;
 }
 
-describe('the page of a link', () => {
-  test('the page of a link contains no secret, allows only its own script, and is not cached', async () => {
+describe('the page for invitation links', () => {
+  test('the page for invitation links contains no secret, allows only its own script, and is not cached', async () => {
     const { status, headers, html } = await fixture.newBrowser().open('/connect/invitation');
     expect(status).toBe(200);
     expect(html).toContain('<h1>Open your link</h1>');
@@ -56,7 +56,7 @@ describe('the page of a link', () => {
   test.each([
     ['the link', ({ url }: { url: string }) => url],
     ['the secret of the link', ({ secret }: { secret: string }) => ` ${secret} `],
-  ])('the page of a link accepts %s in its field, and shows the invited user and the team', async (_, typed) => {
+  ])('the page for invitation links accepts %s, and shows the invited user and the team', async (_, typed) => {
     const guest = await invite();
     const browser = await openPage();
     const { status, html } = await browser.submit({ action: 'open', token: typed(guest) });

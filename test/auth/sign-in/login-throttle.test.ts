@@ -67,13 +67,13 @@ async function succeed(fixture: ThrottleFixture, own: Attempt): Promise<void> {
 }
 
 describe('countAttempt for one account from one address', () => {
-  test('one address can fail five times at one account before the waits grow to a quarter of an hour', async () => {
+  test('an address must wait after five failures at one account: first 5 seconds, at most 15 minutes', async () => {
     const fixture = openThrottles();
     expect((await failOn(fixture, () => attempt())).count).toBe(5);
     expect(await measureWaits(fixture, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
-  test('a sign-in attempt that must wait is not counted', async () => {
+  test('a sign-in attempt during a wait does not count as a failure', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     for (let again = 0; again < 100; again++) expect((await countAttempt(fixture, attempt())).wait).toBe(5);
@@ -108,14 +108,14 @@ describe('countAttempt for one account from one address', () => {
   });
 });
 
-test('sign-ins at fifty accounts can fail from one address before the waits grow to a minute', async () => {
+test('an address must wait after failures at fifty accounts: first 1 second, at most 1 minute', async () => {
   const fixture = openThrottles();
   const next = (count: number) => attempt({ email: `${count}@example.com` });
   expect((await failOn(fixture, next)).count).toBe(50);
   expect(await measureWaits(fixture, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('sign-ins from fifty addresses can fail at one account before the waits grow to five minutes', async () => {
+test('sign-ins at an account must wait after failures from fifty addresses: first 5 seconds, at most 5 minutes', async () => {
   const fixture = openThrottles();
   const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
   expect((await failOn(fixture, next)).count).toBe(50);
@@ -123,7 +123,7 @@ test('sign-ins from fifty addresses can fail at one account before the waits gro
 });
 
 describe('a successful attempt', () => {
-  test('a successful attempt resets the failures of the account, but not of the address', async () => {
+  test('successful attempts do not count as failures of the account or the address', async () => {
     const fixture = openThrottles();
     for (let round = 0; round < 60; round++) {
       const own = attempt({ email: 'own@example.com' });
@@ -133,7 +133,7 @@ describe('a successful attempt', () => {
     expect((await failOn(fixture, next)).count).toBe(50);
   });
 
-  test('a successful attempt exempts the browser from the waits that failures of other browsers cause', async () => {
+  test('a browser that has signed in does not wait because of failures of other browsers', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -148,7 +148,7 @@ describe('a successful attempt', () => {
     expect((await countAttempt(fixture, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
 
-  test('a known browser can also fail five times before it must wait', async () => {
+  test('a browser that has signed in must wait after five failures of its own', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);

@@ -96,7 +96,7 @@ describe('a new password', () => {
       ({ email }) => [`Password of ${email.split('@')[0]?.toUpperCase()}`],
       'The password must not',
     ],
-    ['a different repetition', () => [own, `${own}!`], 'The two passwords differ.'],
+    ['two different passwords', () => [own, `${own}!`], 'The two passwords differ.'],
     ['the old password', ({ password }) => [password], 'Choose a password other than the one'],
   ])('the page for a new password rejects %s', async (_, typed, error) => {
     const refused = await submitNew(browser, ...typed(person));

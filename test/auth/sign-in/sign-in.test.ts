@@ -56,7 +56,7 @@ describe('a user who knows the password', () => {
     readCode(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
-  test('a sign-in replaces the first id in the cookie of a browser, and keeps the permanent id', async () => {
+  test('a sign-in renews the temporary id in the cookie of a browser, and keeps the permanent id', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const [before, mark] = browser.cookie?.split('.') ?? [];

@@ -66,7 +66,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses to link an account if the sign-in is older than 15 minutes at the return from the provider', async () => {
+  it('refuses to link an account if the sign-in is older than 15 minutes when the provider redirects back', async () => {
     sso.provider.behaviour.claims = { sub: 'late', email: 'late@example.com' };
     const browser = new CookieBrowser();
     await post(browser, { ...sso.admin, action: 'sign-in' });
@@ -79,7 +79,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('refuses to link an account if the user signs in again before the return from the provider', async () => {
+  it('refuses to link an account if the user signs in again before the provider redirects back', async () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.admin, action: 'sign-in' });

@@ -34,7 +34,7 @@ describe('applyRules', () => {
     expect(given).toEqual({ [other]: { role: 'Admin', before: null } });
   });
 
-  test('rules keep the last Admin of a team, and remove this Admin when there is another Admin', async () => {
+  test('rules remove an Admin from a team only if the team has another Admin', async () => {
     const { apply, other, directory } = await openTeams();
     const { given } = await apply(['Admin']);
     const kept = await apply([], given);

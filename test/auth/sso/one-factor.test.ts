@@ -33,7 +33,7 @@ test('a logout at the provider also ends a sign-in that was completed with a sec
   expect(silent.headers.get('location')).toContain('login_required');
 });
 
-test('a sign-in with an old sign-in at the provider is not recent, even after a second factor', async () => {
+test('a sign-in is not recent if the provider omits the sign-in time, even after a second factor', async () => {
   await sso.configure({ defaultRole: 'Admin' });
   sso.provider.behaviour.claims = { sub: 'grace', email: 'grace@corp.example' };
   const entered = await sso.enter();

@@ -73,7 +73,7 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
     expect(await makeKey(code)).toBe(status);
   });
 
-  test('repeating a request without max_age does not make a sign-in recent', async () => {
+  test('a repeated sign-in request without max_age does not make the sign-in recent', async () => {
     sso.provider.behaviour.claims = { ...admin, auth_time: null };
     const browser = new CookieBrowser();
     expect((await sso.enter(browser, { max_age: '900' })).reason).toBe('authentication_time_missing');
@@ -84,7 +84,7 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
 
 describe('a sign-in with a maximum age', () => {
   test.each([
-    ['a sign-in of that age is accepted', 900, undefined],
+    ['a sign-in of exactly the maximum age is accepted', 900, undefined],
     ['a sign-in within the clock tolerance is accepted', 959, undefined],
     ['an older sign-in is refused', 962, 'authenticated_too_long_ago'],
   ])('the maximum age of a sign-in is checked: %s', async (_what, age, reason) => {

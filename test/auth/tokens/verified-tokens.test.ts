@@ -10,7 +10,7 @@ function claims(jti: string, exp = now / 1000 + 3600): AccessClaims {
   return { iss: 'i', sub: 'c', aud: 'a', jti, ...times, ...rest };
 }
 
-test('a verified token is found by its whole text until the token expires', () => {
+test('the cache finds a verified token only by its full text, and only until the token expires', () => {
   const tokens = new VerifiedTokens();
   const one = claims('1');
   tokens.keep('text', one);
@@ -20,7 +20,7 @@ test('a verified token is found by its whole text until the token expires', () =
   expect(tokens.find('text', one.exp * 1000)).toBeUndefined();
 });
 
-test('only the latest text of a verified token is cached, and dropping the token removes it immediately', () => {
+test('the cache keeps only the latest text of a verified token, until the token is dropped', () => {
   const tokens = new VerifiedTokens();
   tokens.keep('text', claims('1'));
   tokens.keep('other text', claims('1'));
@@ -32,7 +32,7 @@ test('only the latest text of a verified token is cached, and dropping the token
   expect(tokens.size).toBe(0);
 });
 
-test('a change of the signing keys removes all verified tokens', () => {
+test('a change of the signing keys removes all verified tokens from the cache', () => {
   const tokens = new VerifiedTokens();
   const keys: unknown[] = [];
   const others: unknown[] = [];

@@ -180,7 +180,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '  if (tags.includes(computeTag(thing))) return;',
     without: '  if (tags.length > 0) return;',
     test: 'test/management/etag.test.ts',
-    title: 'a change with If-Match applies only to the version that its caller has read',
+    title: 'a change with If-Match applies only to the version that the caller has read',
   },
   'audit-entry': {
     file: 'src/accounts/account-transaction.ts',

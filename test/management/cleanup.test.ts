@@ -59,7 +59,7 @@ test('the cleanup list has removable features with evidence, and other features 
   expect(csv.text.split('\r\n')[1]).toContain('forever');
 });
 
-test('the history of removable features counts a feature after 30 days with one variant, and ends when a feature is archived', async () => {
+test('the history of removable features includes a feature after 30 days with one variant, until the feature is archived', async () => {
   const { ask, see, clock } = await openRegistry();
   for (const name of ['forever', 'done']) await ask('POST', '/features', { name });
   const both = { forever: { on: [5] }, done: { on: [1] } };

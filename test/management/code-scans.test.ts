@@ -39,7 +39,7 @@ test('each feature shows its places in the scan, with owners and links', async (
   expect((await ask('GET', '/features/search')).json).toMatchObject({ code: [], owners: [] });
 });
 
-test('declared owners take precedence over CODEOWNERS, where e-mail addresses of members become users', async () => {
+test('declared owners replace the owners from CODEOWNERS, which include members by e-mail address', async () => {
   const { ask, directory, team } = await openRegistry();
   const ada = await createUser(directory, {
     email: 'ada@shop.example',

@@ -3,7 +3,7 @@ import { openManageFixture } from './fixture.ts';
 
 const path = (id: string) => `/api/v2/applications/${id}`;
 
-test('a change with If-Match applies only to the version that its caller has read', async () => {
+test('a change with If-Match applies only to the version that the caller has read', async () => {
   const { application, tokens, sendTo, clock } = await openManageFixture();
   const authorization = `Bearer ${tokens.admin}`;
   const patch = (name: string, match: string) =>

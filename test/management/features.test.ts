@@ -71,7 +71,7 @@ test('a feature is declared, changed and removed', async () => {
   expect(directory.getFeatures(application.id).size).toBe(0);
 });
 
-test('an undeclared feature is listed with its first and last times across environments and variants', async () => {
+test('an undeclared feature is listed with the times of its first and last check in every environment', async () => {
   const { ask, clock, see } = await openRegistry();
   const first = clock.now();
   see({ f: { checkout: checked } }, 'Staging');
@@ -115,7 +115,7 @@ test('a metric counts as a use of its feature', async () => {
   ]);
 });
 
-test('changing an undeclared feature declares it, and deleting the declaration keeps the feature listed as seen', async () => {
+test('a change of an undeclared feature declares the feature, and a deletion makes the feature undeclared again', async () => {
   const registry = await openRegistry();
   const { ask, see, clock } = registry;
   see({ f: { checkout: checked } });
@@ -237,7 +237,7 @@ test('names over the feature limit of an environment are not listed as features'
   expect((await ask('GET', `/features/${surplusName}`)).status).toBe(404);
 });
 
-test('a change applies only to the version that its caller has read, and packets do not change the version', async () => {
+test('a change applies only to the version that the caller has read, and packets do not change the version', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { checkout: checked } });
   const seen = await ask('GET', '/features/checkout');

@@ -40,7 +40,7 @@ test('other experiments finish even if the report of one experiment fails', asyn
   expect(frozen).toEqual([false, true]);
 });
 
-test('no report is computed for an experiment whose plan cannot be met yet', async () => {
+test('the report of an experiment is computed only once its plan can be met', async () => {
   const { directory, application, clock } = await openManageFixture();
   const { id, environments } = application;
   clock.advance(dayMs - (clock.now() % dayMs));
@@ -76,7 +76,7 @@ test('no report is computed for an experiment whose plan cannot be met yet', asy
   expect(await computed()).toEqual(['by-time', 'by-users']);
 });
 
-test('the daily values of a finished experiment end with its result', async () => {
+test('the daily values of a finished experiment end on the day of its result', async () => {
   const { directory, application, clock, see, usage } = await openRegistry();
   const { id, environments } = application;
   clock.advance(dayMs - (clock.now() % dayMs));

@@ -123,7 +123,7 @@ test('ten refusals of a sender are a finding until an hour passes without refusa
   expect(listKinds(await health())).toEqual([]);
 });
 
-test('a sender is a finding for each cause if all of its messages are refused, however few', async () => {
+test('a sender of only refused messages is one finding per cause, even after a single refusal', async () => {
   const { health, send, id } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   const cron = { userAgent: 'cron/1.0' };
@@ -317,7 +317,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   }),
 });
 
-test('findings have positive counts and the order of their kinds and severities, which determine the status', () => {
+test('findings are ordered by severity and kind, and the first finding determines the status', () => {
   fc.assert(
     fc.property(facts, (each) => {
       const { status, items } = computeHealth(each);

@@ -99,7 +99,7 @@ test('findings of all applications are ordered by severity, and a leaked key com
   expect(applications[0]).toMatchObject({ status: 'urgent', leakedKeys: 1 });
 });
 
-test('coming up are the steps, ends and expiries of the next 14 days, and Viewers do not see API keys', async () => {
+test('GET /home lists the events of the next 14 days, but hides expiries of API keys from Viewers', async () => {
   const day = (days: number) => new Date(clock.now() + days * 86_400_000).toISOString();
   const plans = `/api/v2/applications/${blog.id}`;
   const rollout = [-1, 3, 15].map((days) => ({ at: day(days), split: { on: 1, off: 3 } }));

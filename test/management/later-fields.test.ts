@@ -45,7 +45,7 @@ async function addField(data: string): Promise<Map<TableName, Records>> {
   return all;
 }
 
-test('every change of a record keeps the fields of later versions', async () => {
+test('a change of a record keeps the fields that a later version has added', async () => {
   const data = `${freshDirectory()}/data`;
   const stored = unpack(fixtureNames().at(-1)!, data);
   const args = [...urls, '--webhook-allow-private'];

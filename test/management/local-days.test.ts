@@ -112,7 +112,7 @@ test('days of a time zone cover a range without overlap, and their counts are th
   );
 });
 
-test('a report uses UTC days if hours are not retained, or if local days begin within a UTC hour', async () => {
+test('a report uses UTC days if hourly counts are not retained, or if local days begin within a UTC hour', async () => {
   const store = createStore([{ ago: 60, checks: 1 }]);
   const old = { from: '2026-08-01T00:00:00Z', step: 'day', timeZone: 'Europe/Berlin' };
   expect(read(store, old).overview).toMatchObject({ timeZone: 'UTC', width: 86_400 });

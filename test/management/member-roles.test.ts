@@ -16,7 +16,7 @@ describe('the role of a member', () => {
     expect(await as(eve, 'PATCH', `/teams/${otherTeamId}`, { name: 'C' })).toMatchObject({ status: 403 });
   });
 
-  test('adding a member without a body keeps their role, and an unset role follows the default role', async () => {
+  test('adding a member again keeps the role in the team, and an unset role follows the default role', async () => {
     const { as, ada, bob, eve, team, otherTeamId } = await openUsersFixture();
     const path = `/teams/${team.id}/members/${eve.user.id}`;
     expect((await as(ada, 'PUT', path)).json).toMatchObject({ role: 'User' });

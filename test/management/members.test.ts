@@ -10,7 +10,7 @@ async function open() {
 
 const listIds = (items: readonly Item[]) => items.map(({ id }) => id);
 
-test('a member is listed only with the teams shared with the caller', async () => {
+test('a member is listed with only the teams that the member shares with the caller', async () => {
   const { as, ada, bob, eve, tom, path, team, otherTeamId } = await open();
   const { items } = (await as(eve, 'GET', path)).json;
   expect(listIds(items)).toEqual([ada.user.id, bob.user.id, eve.user.id]);

@@ -16,7 +16,7 @@ async function openOwners() {
   return { ...registry, ada: await createUser(directory, ada), grace: await createUser(directory, grace) };
 }
 
-test('setting owners and tags declares a seen flag, and every list shows the owners and tags', async () => {
+test('setting owners and tags declares an undeclared flag, and every list shows the owners and tags', async () => {
   const { ask, ada, team } = await openOwners();
   const owners = [
     { type: 'user', id: ada.id },
@@ -51,7 +51,7 @@ test('setting owners and tags declares a seen flag, and every list shows the own
   expect((await ask('PATCH', '/features/search', { owners: [] })).json).toMatchObject({ owners: [], ownersFrom: null });
 });
 
-test('the list of features can be filtered by owner, by tag, and by ownership of the caller', async () => {
+test('the list of features can be filtered by owner, by tag, and to features that the caller owns', async () => {
   const { ask, ada, team, names } = await openOwners();
   for (const name of ['a', 'b', 'c']) await ask('POST', '/features', { name });
   await ask('PATCH', '/features/a', { owners: [{ type: 'user', id: ada.id }], tags: ['Q4'] });
@@ -84,7 +84,7 @@ test('an owner who was deleted or has left the team is shown as plain text', asy
   ]);
 });
 
-test('a caller can keep an owning team without being its member, but cannot add such a team', async () => {
+test('a caller who is not in a team can keep the team as an owner, but cannot add the team', async () => {
   const { ask, directory, application, otherTeamId, team } = await openOwners();
   const owner = { type: 'team', id: otherTeamId } as const;
   await patchFeature(directory, application.id, 'search', { owners: [owner] });

@@ -81,7 +81,7 @@ test('the origin check predicts the response to a packet', async () => {
   await read(`/applications/${id}/origin-check`, 400);
 });
 
-test('the ledger of an environment lists messages without an environment separately, and agrees with the overview', async () => {
+test('the ledger of an environment counts messages of unknown environments separately, and agrees with the overview', async () => {
   const id = await createApplication(service.http, access, { name: 'misspelt' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   for (const e of ['Production', 'Staging', 'Prodction']) await post('/api/frontend/telemetry', { k: key, e });

@@ -63,7 +63,7 @@ describe('POST /teams', () => {
     expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
-  test('the limit of teams created by an API key includes the teams that these teams create', async () => {
+  test('a team and the teams that its API keys create share one limit for new teams', async () => {
     const { call, as, ada, team, directory, issueToken } = await openUsersFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
@@ -81,7 +81,7 @@ describe('POST /teams', () => {
     expect(await call('POST', '/teams', { name: 'D' })).toMatchObject({ status: 201 });
   });
 
-  test('the number of teams that an Admin outside the first team creates is limited', async () => {
+  test('an Admin outside the first team can create only a limited number of teams', async () => {
     const { as, tom, directory, otherTeamId } = await openUsersFixture();
     await patchTeam(directory, otherTeamId, { plan: 'free' });
     const statuses = [];

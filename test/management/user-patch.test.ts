@@ -107,7 +107,7 @@ test('the last Admin of a team cannot lose the role', async () => {
   expect(await as(bob, 'POST', `/teams/${team.id}/api-keys`, { name: 'x' })).toMatchObject({ status: 403 });
 });
 
-test('a change of a user applies only to the version that its caller has read, for every caller', async () => {
+test('a change of a user with If-Match applies only to the version that the caller has read', async () => {
   const { sendTo, ada, eve } = await open();
   const target = `/api/v2/users/${eve.user.id}`;
   const patch = (token: string, name: string, match: string) =>

@@ -55,7 +55,7 @@ async function open() {
   };
 }
 
-test('the verdict on a feature is new, then in use, then not seen while the server sends reports without it', async () => {
+test('the verdict on a feature is new, then in_use, then safe_to_remove once its senders report without it', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 3, off: 1 } });
   expect(await verdict('checkout')).toMatchObject({
@@ -131,7 +131,7 @@ test('the verdict is cannot_tell while a sender with a wrong clock reports the f
   expect(await verdict('checkout')).toMatchObject({ kind: 'safe_to_remove' });
 });
 
-test('one_variant is reported with its environments, unless the feature is snoozed, permanent or archived', async () => {
+test('the verdict one_variant lists its environments, unless the feature is snoozed, permanent or archived', async () => {
   const { clock, report, verdict, declare, change, overview } = await open();
   await declare('checkout');
   await report({ checkout: { on: 1, off: 1 } }, 'web/1', 'Staging');
@@ -183,7 +183,7 @@ test('the verdict on an undeclared feature suggests the most similar declared na
   expect(await refused('nothing')).toMatchObject({ code: 'not_found' });
 });
 
-test('the clean-up list names the sender that still checks an archived feature, not only a date', async () => {
+test('the cleanup list names the sender that still checks an archived feature', async () => {
   const { clock, report, declare, change, cleanup } = await open();
   await declare('done');
   await change('done', { archived: true });

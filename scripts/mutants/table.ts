@@ -71,7 +71,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'ledger.refused(refusal, source, { holder, environment, origin });',
     without: '',
     test: 'test/ingest/reports/intake.test.ts',
-    title: 'a report that cannot be counted is attributed to its sender once',
+    title: 'a report that is refused while it is counted is attributed to its sender once',
   },
   retention: {
     file: 'src/storage/lmdb/blocks.ts',

@@ -6,7 +6,7 @@ import type { Digest } from '../../src/storage/commit/records.ts';
 const word = fc.oneof(fc.nat(3), fc.constantFrom(1023, 2047, 0xffffffff));
 const identity = fc.tuple(fc.constant(1), word, word, word);
 
-test('the table finds every added message that is neither expired nor forgotten', () => {
+test('the message table finds every added message that is neither expired nor forgotten', () => {
   const added = fc.array(identity, { maxLength: 200 });
   fc.assert(
     fc.property(added, fc.nat(100), fc.nat(100), (messages, expired, forgotten) => {
@@ -30,7 +30,7 @@ test('the table finds every added message that is neither expired nor forgotten'
   );
 });
 
-test('the table keeps all other messages when it grows or forgets some messages', () => {
+test('the message table keeps the latest messages when the table grows, and when old messages are forgotten', () => {
   const table = new ApplicationMessages();
   const all = Array.from({ length: 50_000 }, (_, n): Digest => [1, 1, Math.imul(n, 0x9e3779b1) >>> 0, n]);
   for (const [time, each] of all.entries()) {
@@ -52,7 +52,7 @@ test('a message of a failed batch is found only if a later batch has counted the
   expect(table.find([1, 1, 1, 1], 0)).toBe(-1);
 });
 
-test('the table keeps at most 128 messages with colliding slots, including the latest message', () => {
+test('the message table keeps at most 128 messages whose hashes collide, including the latest message', () => {
   const table = new ApplicationMessages();
   const crowd = Array.from({ length: 10_000 }, (_, n): Digest => [1, 1, 7, n]);
   for (const [time, each] of crowd.entries()) table.add(each, time, 0);

@@ -54,7 +54,7 @@ describe('POST /api/usage/stats', () => {
     },
   );
 
-  test('counts a report without a process start time once', async () => {
+  test('counts a repeated report without a process start time once', async () => {
     const shop = await openShop(service);
     const body = report(shop, { processStartTime: undefined });
     for (const _ of [1, 2]) expect(await post(service, '/api/usage/stats', body)).toBe(200);

@@ -55,7 +55,7 @@ describe('call marked as a retry', () => {
   });
 });
 
-test('equal metrics reports count once only if their time is finer than a millisecond', async () => {
+test('equal metrics reports count once if their time is finer than a millisecond, and otherwise twice', async () => {
   const shop = await openShop(service);
   for (const [metric, time] of [
     ['ticks', '2026-01-31T12:00:00.1250001Z'],

@@ -52,7 +52,7 @@ describe('large reports that name no application', () => {
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 429 });
   });
 
-  test('large reports of one network do not block reports of other networks with the key in the last field', async () => {
+  test('large reports of one network do not block another network, even if its report has the key in the last field', async () => {
     const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { stats, time: new Date().toISOString(), environment: 'Production', appKey: key };
     expect(await report(gzipSync(JSON.stringify(body)), '192.0.2.3')).toMatchObject({
@@ -68,7 +68,7 @@ describe('large reports that name no application', () => {
   });
 });
 
-test('the next report of an application is refused until the entries of its previous report are paid off', async () => {
+test('the entries of a large report count towards the rate limit, which delays the next report', async () => {
   const application = await createApplication(service.http, access, { name: 'slow', rate: 1, burst: 100 });
   const slow = (await createKey(service.http, access, application, 'Backend')).key;
   const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `f${at}` }));

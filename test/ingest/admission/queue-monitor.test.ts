@@ -41,7 +41,7 @@ test('an empty queue always admits messages', () => {
   expect(monitor.admits(9999)).toBe(true);
 });
 
-test('a batch that leaves the queue twice is subtracted only once', () => {
+test('a second call of leave for a batch does not change the size of the queue', () => {
   const monitor = new QueueMonitor(marks);
   const group = fill(monitor, 2, 10);
   monitor.leave(group);
@@ -122,7 +122,7 @@ describe('QueueMonitor of several threads', () => {
     expect(main.admits(1)).toBe(true);
   });
 
-  test('each thread uses the age of the oldest batch in any thread as the age of its queue', () => {
+  test('each thread closes its queue by the age of the oldest batch of all threads', () => {
     const [main, one] = openQueues() as [QueueMonitor, QueueMonitor];
     expect(main.admits(0)).toBe(true);
     fill(one, 1, 1, 50);

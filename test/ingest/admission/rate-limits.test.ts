@@ -120,7 +120,7 @@ describe.each([
     expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
   });
 
-  test('a debt is paid off before the next packet passes', () => {
+  test('a packet waits until the debt of its application is paid off', () => {
     const limits = openLimits(10, 20);
     const application = { number: 1, rate: null, burst: null };
     limits.owe(application, 0, 50);
@@ -160,7 +160,7 @@ test('a token bucket with a rate of 0 has no limit', () => {
 describe('ThreadRateLimits', () => {
   const application = { number: 1, rate: null, burst: null };
 
-  test('covers returns true once the main thread has opened the bucket of an application with the same limits', () => {
+  test('covers returns true once the main thread has opened a bucket with the same limits for the application', () => {
     const thread = new ThreadRateLimits(10, 20, 0);
     const main = new SharedRateLimits(10, 20, (limit) => thread.learn(limit));
     expect(thread.covers(application)).toBe(false);

@@ -99,8 +99,8 @@ interface RefusalCase {
 const rpc = ['grpc', 'grpc-web'];
 
 const refusals: readonly RefusalCase[] = [
-  { name: 'truncated', code: 'invalid_json', status: 400, by: ['http'], mangle: cutOff },
-  { name: 'truncated', code: 'invalid_protobuf', status: 400, by: rpc, mangle: cutOff },
+  { name: 'that is truncated', code: 'invalid_json', status: 400, by: ['http'], mangle: cutOff },
+  { name: 'that is truncated', code: 'invalid_protobuf', status: 400, by: rpc, mangle: cutOff },
   { name: 'that is not UTF-8', code: 'invalid_encoding', status: 400, by: ['http'], mangle: withOddByte },
   { name: 'without a time', code: 'invalid_time', status: 400, fields: { time: null } },
   {

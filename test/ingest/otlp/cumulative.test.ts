@@ -11,7 +11,7 @@ describe('cumulative sum', () => {
   const started = now - 60_000;
   const total = (value: number, at: number, start = started) => metrics([sum(2, [point(value, at, start)])]);
 
-  test('a cumulative sum counts its increase, also after a restart of the service', async () => {
+  test('only the increase of a cumulative sum is counted, also after a restart of the service', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     for (const [value, at] of [
@@ -46,7 +46,7 @@ describe('cumulative sum', () => {
     ['without a start', 0, 3],
     ['that began long ago', now - 3 * 86_400_000, 3],
     ['that began a moment ago', started, 5003],
-  ])('the first point of a cumulative sum %s is noted if it does not count', (_, start, counted) =>
+  ])('the ledger notes the first point of a cumulative sum %s if the point does not count', (_, start, counted) =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(5000, now, start));
       await send(service, shop, 'metrics', total(5003, now + 1, start));
@@ -57,7 +57,7 @@ describe('cumulative sum', () => {
     }),
   );
 
-  test('a cumulative sum is noted if several processes share its resource and start time', () =>
+  test('the ledger notes a cumulative sum if several processes share its resource and start time', () =>
     inShop(async (service, shop) => {
       for (const [value, at] of [
         [10, 1],
@@ -69,7 +69,7 @@ describe('cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('a cumulative sum that has no start time and falls to a lower value is not noted as shared', () =>
+  test('the ledger does not note a falling cumulative sum as shared if the sum has no start time', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));

@@ -127,7 +127,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
     }));
 
-  test('a resource without an environment counts in its token environment, unless this environment was deleted', () =>
+  test('a resource without an environment counts in the environment of its token, unless that environment was deleted', () =>
     inShop(async (service, shop) => {
       const below = `/api/v2/applications/${shop.application}`;
       const adopted = { token: 'default:staging.otlp-0123456789ab', type: 'Backend', environment: 'Staging' };

@@ -55,8 +55,8 @@ describe('identityOfReport', () => {
     ['number of entries', full.replace('{"feature":"b"}', '{"feature":"b"},{"feature":"b"}')],
     ['hash of a user', full.replace('[1,2]', '[1,5]')],
     ['hash of the environment', full.replace('[3,4]', '[3]')],
-    ['hash in another place', full.replace('[1,2]', '[1,2,3]').replace('[3,4]', '[4]')],
-  ])('a report with another %s has another identity', (_, json) => {
+    ['place of a hash', full.replace('[1,2]', '[1,2,3]').replace('[3,4]', '[4]')],
+  ])('a report that differs in the %s has another identity', (_, json) => {
     expect(usage(json)).not.toBe(usage(full));
   });
 

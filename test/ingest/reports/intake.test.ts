@@ -93,7 +93,7 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
     expect(told).toMatchObject([{ code, route, sender, claimed: concerned }]);
   });
 
-  test('a report that cannot be counted is attributed to its sender once', async () => {
+  test('a report that is refused while it is counted is attributed to its sender once', async () => {
     const reports = new RecordingReports();
     reports.refusal = new Refusal('rate_limited', 'no', 1);
     await refused('rate_limited', {}, reports);

@@ -74,7 +74,7 @@ test('an observation has its own time, and any other value has the time of the r
   ]);
 });
 
-test('an entry without a value is noted, even if the rest of the report counts', () => {
+test('the decoder notes an entry without a value, even if other entries have values', () => {
   const notes = (entries: string) => [...decodeMetrics(`{${head},${entries}}`).notes.keys()];
   expect(notes('"stats":[{"metric":"a","value":0},{"metric":"b","enabledCount":0}]')).toEqual([]);
   expect(notes('"stats":[{"metric":"a","value":1},{"metric":"b"}]')).toEqual(['value_missing']);

@@ -125,7 +125,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1 },
   ],
   [
-    'after a registration of the SDK for Java, all its messages count in full',
+    'messages of the SDK for Java count in full after its registration',
     [
       { path: '/client/register', more: { ...early, sdkVersion: 'unleash-client-java:8.0.0', interval: 60_000 } },
       ...times(2, () => ({ toggles: yes(5), more: early, headers: earlyNode })),

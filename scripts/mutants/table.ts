@@ -245,7 +245,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'position = $2 AND id = $3 RETURNING',
     without: '($2::bigint, $3::bigint) IS NOT NULL RETURNING',
     test: 'test/accounts/store/write-change.test.ts',
-    title: 'a change is written only if no other change was written since it was planned',
+    title: 'a change is written only if no other change was written after the change was planned',
   },
   'change-id': {
     file: 'src/replication/accounts/change-queue.ts',

@@ -84,7 +84,7 @@ test('a user whose record is from an earlier release has no invitation link', as
   expect(purposeFor(eve.user)).toBe('reset-link');
 });
 
-test('password hashes of users without a password differ, and are recognised as such', () => {
+test('password hashes that mean "no password" differ, and are recognised as "no password"', () => {
   const hashes = [noPasswordHash, withoutPassword(randomBytes), withoutPassword(randomBytes)];
   expect(new Set(hashes).size).toBe(3);
   for (const passwordHash of hashes) {

@@ -16,11 +16,11 @@ function counting() {
 }
 
 it.each([
-  ['the variant', { variant: 'on', value: false }, 'on'],
+  ['`on` for the variant `on`', { variant: 'on', value: false }, 'on'],
   ['`enabled` for true', { value: true }, 'enabled'],
   ['`disabled` for false', { variant: '', value: false }, 'disabled'],
-  ['the value of a text', { value: 'red' }, 'red'],
-  ['the value of a number', { value: 0 }, '0'],
+  ['`red` for the text `red`', { value: 'red' }, 'red'],
+  ['`0` for the number 0', { value: 0 }, '0'],
   ['`(value)` for a long text', { value: 'é'.repeat(129) }, '(value)'],
   ['`(value)` for a text with a control character', { value: 'a\nb' }, '(value)'],
   ['`(value)` for an empty text', { value: '' }, '(value)'],
@@ -37,7 +37,7 @@ it('an evaluation that fails counts as a check of `(error)`', () => {
   expect(counted).toEqual([['checked', 'checkout', '(error)']]);
 });
 
-it('an evaluation counts once if another hook fails after it', () => {
+it('an evaluation counts once even if a later hook fails', () => {
   const { hook, counted } = counting();
   const context = { flagKey: 'checkout', context: {} };
   hook.after(context, { value: true });
@@ -45,7 +45,7 @@ it('an evaluation counts once if another hook fails after it', () => {
   expect(counted).toEqual([['checked', 'checkout', 'enabled']]);
 });
 
-it('a tracking event with a flag counts as a use of the last variant of its targeting key', () => {
+it('a tracking event with a flag counts as a use of the last variant that its targeting key got', () => {
   const { track, counted, evaluated } = counting();
   evaluated('checkout', 'on', 'ada');
   evaluated('checkout', 'off', 'bob');
@@ -95,7 +95,7 @@ it('the hook, track and withTracking never throw, even for invalid arguments', (
   expect(counted).toEqual([['add', 'event', undefined]]);
 });
 
-it('a provider with tracking still tracks events itself, and each event is counted once', () => {
+it('a provider that withTracking wraps twice still tracks events itself, and each event counts once', () => {
   class OwnProvider {
     readonly metadata = {};
     readonly #events: unknown[] = [];

@@ -37,7 +37,7 @@ test.each([
 test.each([
   ['2026-03-28', '2026-03-31', [23, 24]],
   ['2026-10-24', '2026-10-27', [25, 24]],
-])('days in Berlin between %s and %s have 23 or 25 hours if clocks change', (from, to, hours) => {
+])('the last days in Berlin between %s and %s have %j hours, because the clocks change', (from, to, hours) => {
   const starts = daysBetween('Europe/Berlin', Date.parse(`${from}T22:00Z`), Date.parse(`${to}T00:00Z`));
   const lengths = starts.slice(1).map((start, index) => (start - starts[index]!) / hourMs);
   expect(lengths.slice(-hours.length)).toEqual(hours);

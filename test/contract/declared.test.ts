@@ -32,7 +32,7 @@ test('an undeclared action of the audit log does not compile', () => {
   expectTypeOf<'team.painted'>().not.toExtend<AuditAction>();
 });
 
-test('an incomplete list of audited kinds or of webhook events does not compile', () => {
+test('a list that lacks a kind of audited object or a webhook event does not compile', () => {
   type IncompleteTexts<Texts, Key extends keyof Texts> = Omit<Texts, Key>;
   expectTypeOf<IncompleteTexts<typeof auditedThings, 'team'>>().not.toExtend<typeof auditedThings>();
   expectTypeOf<IncompleteTexts<typeof webhookEvents, 'flag.stale'>>().not.toExtend<typeof webhookEvents>();

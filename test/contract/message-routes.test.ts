@@ -13,7 +13,7 @@ test.each([
   [['otlp', 'metrics'], ['OpenTelemetry']],
   [['unleash', 'usage'], []],
   [['telemetry', 'otlp'], []],
-])('senders of the routes %j leave uses and views unknown, because of the products %j', (routes, sources) => {
+])('listChecksOnly of the routes %j returns the products %j', (routes, sources) => {
   expect(listChecksOnly(routes.map((route) => ({ route })))).toEqual(sources);
 });
 

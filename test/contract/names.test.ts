@@ -17,7 +17,7 @@ test.each([
   ['with two @', 'a@b@example.com'],
   ['with a space', 'a da@example.com'],
   ['with a control character', 'ada\0@example.com'],
-  ['that reverses its text', 'ada\u202emoc.elpmaxe@example.com'],
+  ['with a direction override', 'ada\u202emoc.elpmaxe@example.com'],
   ['with a zero-width space', 'a\u200bda@example.com'],
   ['with a soft hyphen', 'a\u00adda@example.com'],
   ['with an invisible mark', 'a\u034fda@example.com'],

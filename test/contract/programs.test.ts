@@ -18,6 +18,6 @@ test.each([
   expect(programText(userAgent)).toBe(text);
 });
 
-test('every User-Agent except an empty one is shown as a program', () => {
+test('every User-Agent that is not empty is shown as a program', () => {
   fc.assert(fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => programText(text) !== ''));
 });

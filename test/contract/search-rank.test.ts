@@ -13,7 +13,7 @@ test.each([
   ['checkout-new', 'new check', 2],
   ['search', 'check', undefined],
   ['checkout', 'check new', undefined],
-])('the name %s has for the search text %s the rank %s', (name, text, rank) => {
+])('the name %s and the search text %s have the rank %s', (name, text, rank) => {
   expect(rankName(name, searchWords(text))).toBe(rank);
 });
 

@@ -20,7 +20,7 @@ test.each([
   ['of gRPC-Web', path, { 'content-type': 'application/grpc-web+proto' }, { ':status': 418 }],
   ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
-  'a request %s gets an immediate response, and its stream is closed even if the client does not end it',
+  'a request %s gets its response, and its stream is closed, before the client ends the request',
   async (_, called, headers, responseHeaders) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);

@@ -24,7 +24,7 @@ test('trailers of many calls are sent in groups of 64 before the end of the even
   expect(sent).toEqual(Array.from({ length: 130 }, (_, n) => n));
 });
 
-test('trailers are sent in each of several event loop iterations', async () => {
+test('trailers of later calls are sent in later event loop iterations', async () => {
   const trailers = new Trailers();
   for (let turn = 0; turn < 3; turn += 1) {
     const sent = addCalls(trailers, 1);

@@ -42,7 +42,7 @@ test('the main thread gets every header of a forwarded request, regardless of it
   expect(JSON.parse(body as string)).toEqual(Object.entries(headers));
 });
 
-test('a body that the front-end thread has already read is forwarded, within its limit and budget', async () => {
+test('a body that the front-end thread has already read is forwarded if the limit and the budget allow it', async () => {
   const budget = new LargeBodies(10_000);
   const { forwarder } = open(async (request) => {
     const body = await request.body(9_000, budget).catch((error: Error) => error);

@@ -3,19 +3,19 @@ import { commonHeaders, sharedHeaders, withRequestId } from '../../src/http/requ
 
 const shared = sharedHeaders({ 'content-type': 'text/plain' });
 
-test('commonHeaders finds the shared headers to which a request id was added', () => {
+test('commonHeaders returns the shared headers of headers with a request id', () => {
   const headers = withRequestId(shared, 'id');
   expect({ ...headers }).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id' });
   expect(commonHeaders(headers)).toBe(shared);
 });
 
-test('a copy of shared headers is an ordinary object, so that added headers are not lost', () => {
+test('a changed copy of shared headers keeps the added header, and does not count as shared', () => {
   const headers = { ...withRequestId(shared, 'id'), vary: 'Origin' };
   expect(headers).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id', vary: 'Origin' });
   expect(commonHeaders(headers)).toBeUndefined();
 });
 
-test('headers that are not shared become an ordinary object with the request id', () => {
+test('withRequestId returns an ordinary object for headers that are not shared', () => {
   expect(withRequestId({ allow: 'GET' }, 'id')).toEqual({ allow: 'GET', 'x-request-id': 'id' });
   expect(withRequestId(undefined, 'id')).toEqual({ 'x-request-id': 'id' });
   expect(commonHeaders(withRequestId({ ...shared }, 'id'))).toBeUndefined();

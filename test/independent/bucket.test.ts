@@ -180,10 +180,10 @@ const elsewhere = ': the bucket is in another region or at another address';
 test.each([
   ['fails', error(500, 'InternalError'), 3, 'The bucket responded with 500 InternalError'],
   ['is too busy', error(503, 'SlowDown'), 3, 'The bucket responded with 503 SlowDown'],
-  ['has another time', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: correct the clock'],
-  ['is elsewhere', error(307, 'TemporaryRedirect'), 1, `responded with 307 TemporaryRedirect${elsewhere}`],
+  ['has a different clock', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: correct the clock'],
+  ['is at another address', error(307, 'TemporaryRedirect'), 1, `responded with 307 TemporaryRedirect${elsewhere}`],
   ['has moved', error(301, 'PermanentRedirect'), 1, `responded with 301 PermanentRedirect${elsewhere}`],
-  ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: create the bucket first, or correct its name'],
+  ['does not exist', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: create the bucket first, or correct its name'],
   [
     'truncates its response',
     (response: ServerResponse) => {
@@ -217,7 +217,7 @@ test('an upload in parts is aborted if the bucket refuses a part', async () => {
   ]);
 });
 
-test('an interrupted upload in parts is aborted, although its signal already stops other requests', async () => {
+test('an interrupted upload in parts still sends the request that aborts the upload', async () => {
   const interrupted = new AbortController();
   const { http } = await answering(
     (response) => response.end('<UploadId>1</UploadId>'),
@@ -233,7 +233,7 @@ test('an interrupted upload in parts is aborted, although its signal already sto
   expect(front.arrived.map(({ method }) => method)).toEqual(['POST', 'PUT', 'DELETE']);
 });
 
-test('an upload leaves the file of another running upload in the data directory', async () => {
+test('an upload deletes the file of a killed upload, but not the file of a running upload', async () => {
   const data = filledDirectory();
   const other = join(data, 'backup.upload.1');
   const killed = join(data, 'backup.upload.2');

@@ -7,7 +7,7 @@ import type { MainUpdate } from '../../src/serve/front/messages.ts';
 import { queuesMemory } from '../../src/storage/commit/queue-monitor.ts';
 import { load } from '../support/load-config.ts';
 
-test('a barrier of a front-end thread first applies updates, so that later packets see the updates', async () => {
+test('a barrier of a front-end thread first applies all published updates', async () => {
   const fromMain = publication();
   const toMain = publication();
   const relay = new MessageChannel();

@@ -112,7 +112,7 @@ describe('an event', () => {
   });
 });
 
-test('a failed test is neither retried nor a reason to disable the webhook', async () => {
+test('a failed test delivery is not retried, and does not disable the webhook', async () => {
   const fixture = await openWebhooks();
   const { receiver, latest, now, path } = await openRespondingHook(fixture, 500);
   for (const tests of [1, 2]) {

@@ -120,7 +120,7 @@ test('each week has one digest, even with several nodes and after a restart', as
   expect(queued()).toHaveLength(2);
 });
 
-test('a digest waits for the counts of other nodes, and is created later after a failure', async () => {
+test('a digest is postponed while counts of other nodes are missing, and after a failure', async () => {
   const { newWatch, queued, nextMonday, clock } = await openDigest();
   nextMonday(60_000);
   await newWatch({ completeThrough: async () => clock.now() - 120_000 }).round();
@@ -134,7 +134,7 @@ test('a digest waits for the counts of other nodes, and is created later after a
   expect(queued()).toHaveLength(1);
 });
 
-test('the announcement of a digest is removed with the team', async () => {
+test('the record of a sent digest is removed with its team', async () => {
   const { accountStore, store, clock, team } = await openDigest();
   const keys = [digestKey(team.id), digestKey('team_gone')] as const;
   await accountStore.change((tx) => {

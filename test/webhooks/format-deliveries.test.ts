@@ -50,8 +50,8 @@ describe('a delivery', () => {
 
   test.each([
     ['without its scheme', authorization, 'token github_pat_secret is revoked', 'token … is revoked'],
-    ['that is longer than the kept beginning', `Bearer ${'k'.repeat(4000)}`, `no ${'k'.repeat(4000)}`, 'no …'],
-  ])('the record of a delivery hides a repeated credential %s', async (_name, given, text, kept) => {
+    ['with more than 4 000 characters', `Bearer ${'k'.repeat(4000)}`, `no ${'k'.repeat(4000)}`, 'no …'],
+  ])('the record of a delivery hides a credential that the response repeats %s', async (_name, given, text, kept) => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => response.writeHead(401).end(text));
     const { webhook } = await hookIn(fixture, receiver.port, { format: 'github', authorization: given });
@@ -117,7 +117,7 @@ describe('an issue tracker', () => {
     return { fixture, announce, path, count: () => fixture.deliveries(webhook.id).length };
   }
 
-  test('the same finding opens one issue, and another issue a month later', async () => {
+  test('a repeated finding opens another issue only after a month', async () => {
     const { fixture, announce, count } = await opened('github');
     await announce('safe_to_remove');
     await announce('safe_to_remove');

@@ -46,7 +46,7 @@ test.each(both)('the %s message of %s has a sentence and a link to the console',
 });
 
 test.each(both)(
-  'the %s message of the event %s has no control or direction-changing characters in names',
+  'names in the %s message of the event %s contain no control characters or direction marks',
   (format, event) => {
     const body = bodyIn(format, event, 'a\u202eb\u2066c\u0007d\u2028e\r\nf');
     for (const text of textsIn(JSON.parse(body))) expect(text).not.toMatch(/[\u202e\u2066\u0007\u2028\r]|e\nf/);

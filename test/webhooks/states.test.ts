@@ -54,7 +54,7 @@ describe('a webhook', () => {
     expect(latest()).toMatchObject({ state: 'failed', attempts: 1 });
   });
 
-  test.each(['by a person', 'because it is gone'])(
+  test.each(['by a person', 'by a response with 410'])(
     'pending deliveries are given up when the webhook is disabled %s',
     async (why) => {
       const fixture = await openWebhooks();
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(fixture.deliverer.waiting).toBe(1);
   });
 
-  test('a webhook receives no events of the time in which it was disabled', async () => {
+  test('a webhook never receives events that occur while the webhook is disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await openRespondingHook(fixture, 204);
     const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });

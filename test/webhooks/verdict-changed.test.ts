@@ -126,7 +126,7 @@ test('each change of a verdict is delivered once, even if several nodes find it,
   ]);
 });
 
-test('a verdict change by the team is an event, and the reasons for a misspelt flag contain the similar name', async () => {
+test('a verdict that the team changes is announced, and the event of a misspelt flag contains the similar name', async () => {
   const { hook, see, clock, newWatch, received, directory, application } = await open();
   await declareFeature(directory, application.id, { name: 'checkout' });
   see('checkout', 'chekcout');
@@ -146,7 +146,7 @@ test('a verdict change by the team is an event, and the reasons for a misspelt f
   expect(misspelt.data['reasons']).toContainEqual(expect.objectContaining({ code: 'undeclared', names: ['checkout'] }));
 });
 
-test('the first verdict after a new subscription is a baseline, despite an earlier subscription', async () => {
+test('the verdict at the time of a new subscription is not announced, despite an earlier subscription', async () => {
   const { hook, see, clock, newWatch, received, directory, team } = await open();
   see('checkout');
   const first = await hook();

@@ -150,7 +150,7 @@ test('flags that were announced already are skipped in batches', async () => {
   expect(pauses, 'after each hundred, and after the application').toBe(3);
 });
 
-test('a stale flag is announced once, and again if it was in use in between', async () => {
+test('a stale flag is announced once, and again if the flag is used and becomes stale again', async () => {
   const fixture = await openWatch();
   const { webhook } = await hookFor(fixture, 'flag.stale');
   const watch = fixture.newWatch();

@@ -30,7 +30,7 @@ function span(traceparent: string): Span {
 export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
   describe(`${name}: changes`, () => {
     test.each(tables)(
-      'changes run in sequence, and each change sees pending writes of earlier changes to the table %s',
+      'each change sees the pending writes of earlier changes to the table %s',
       async (table) => {
         const { accountStore, hold, reopen } = await open();
         const release = hold();

@@ -41,7 +41,7 @@ function alterResponses(
 }
 
 describe('a change of another node', () => {
-  test('a read that starts after the change of another node has resolved sees the change', async () => {
+  test('a read sees a change of another node that was complete before the read began', async () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));
@@ -54,7 +54,7 @@ describe('a change of another node', () => {
     expect(other.accountStore.version).toBe(one.accountStore.version);
   });
 
-  test('many concurrent readers see the change of another node while other changes are made', async () => {
+  test('many concurrent readers see each completed change of another node while the node makes further changes', async () => {
     const { one, other } = await twoNodes();
     let completed = 0;
     let isOver = false;
@@ -74,7 +74,7 @@ describe('a change of another node', () => {
     expect(completed).toBeGreaterThan(0);
   });
 
-  test('a reader would miss the change of another node without the synchronous read', async () => {
+  test('a reader misses the change of another node if PostgreSQL reports an old position', async () => {
     const url = await newDatabase(await sharedServer());
     const one = openNode(url);
     const old = { position: 0, id: '0', entries: [] };
@@ -128,7 +128,7 @@ describe('a commit whose response is lost', () => {
     expect(accountStore.version).toBe(8);
   });
 
-  test('a commit without an id whose response is lost would be mistaken for a change of another node', async () => {
+  test('a commit whose response is lost is mistaken for a change of another node if commits have no ids', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
@@ -144,7 +144,7 @@ describe('a commit whose response is lost', () => {
     expect(await accountStore.change(spend)).toBe('refused');
   });
 
-  test('a commit with a lost response is treated as successful even if another connection sees it first', async () => {
+  test('a commit with a lost response is treated as successful even if another connection sees the commit first', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);

@@ -17,7 +17,7 @@ describe('a change', () => {
     expect(await postgres.query(unlocked, [], url)).toEqual([{ log: 'control' }]);
   });
 
-  it('a change is written only if no other change was written since it was planned', async () => {
+  it('a change is written only if no other change was written after the change was planned', async () => {
     const session = connect(await newDatabase(await sharedServer()));
     const { head } = await session.transaction((run) => lockHistory(run, 0));
     const write = (after: typeof head, id: string) => session.query(writeChange(after, id, '[]', []));

@@ -19,18 +19,18 @@ const numbers = (connections: readonly OpenConnection[]) =>
   connections.map(({ descriptor }) => descriptor).toSorted((a, b) => a - b);
 
 describe('findSurplus', () => {
-  test('findSurplus returns the connections of an address that have the oldest responses', () => {
+  test('findSurplus returns the connections with the oldest responses of an address over its limit', () => {
     const open = [...createConnections('192.0.2.1', 4, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
-  test('findSurplus first returns the connections of an address on which no response was sent', () => {
+  test('findSurplus first returns the connections of an address that have no response yet', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
     const open = [half, ...createConnections('192.0.2.1', 4, 10)];
     expect(numbers(findSurplus(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
   });
 
-  test('findSurplus returns connections of the addresses with the most connections', () => {
+  test('findSurplus returns connections of the address with the most connections if the total is over the limit', () => {
     const open = [...createConnections('192.0.2.1', 5, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: unlimited, total: 4 }))).toEqual([12, 13, 14]);
   });

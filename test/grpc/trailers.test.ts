@@ -17,7 +17,7 @@ test('trailers of a few calls are sent together, in order, at the end of the eve
   expect(sent).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('trailers of many calls are sent in groups of 64 before the end of the event loop iteration', async () => {
+test('trailers are sent immediately in groups of 64, and the rest at the end of the event loop iteration', async () => {
   const sent = addCalls(new Trailers(), 130);
   expect(sent).toHaveLength(128);
   await immediate();

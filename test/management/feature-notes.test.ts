@@ -28,7 +28,7 @@ test('a feature lists its notes by time and with their authors, until the notes 
   expect(await ask('DELETE', `${notes}/${before.json.id}`)).toMatchObject(refusal(404, 'not_found'));
 });
 
-test('notes are in the audit log and do not change the entity tag', async () => {
+test('notes are in the audit log, and do not change the entity tag of their feature', async () => {
   const { ask, store } = await openRegistry();
   const { headers } = await ask('POST', '/features', { name: 'a' });
   const { json } = await ask('POST', notes, { text: 'Now' });

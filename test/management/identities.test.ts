@@ -96,7 +96,7 @@ test('a client-asserted identity counts only if the application accepts it, and 
   expect(await features('ann')).toEqual(['third']);
 });
 
-test('a person counts as one unique user by instance id and by identity', async () => {
+test('a person counts as one unique user, whether sent as an instance id or as an identity', async () => {
   const people = await attach();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const i = await people.mint('ann');

@@ -50,7 +50,7 @@ describe('an API key', () => {
     expect(await refusals(token)).toEqual(most.filter((route) => !adopting.has(route)));
   });
 
-  test('an API key that is bound to applications cannot access other applications with any scopes', async () => {
+  test('an API key that is bound to applications cannot access other applications, whatever its scopes', async () => {
     const key = await makeKey({ scopes: ['admin'] });
     const token = await world.fetchToken(key);
     const own = `/api/v2/teams/${world.home.teamId}/api-keys/${key.apiKey.clientId}`;

@@ -5,7 +5,7 @@ import { type AccountStoreFixture, put, read, type Table, tables } from './fixtu
 
 /** Compares an account store with a map, for arbitrary changes. */
 export function testModel(name: string, open: () => Promise<AccountStoreFixture>): void {
-  test(`${name}: changes return the results of a map, and the records on disk then equal the map`, async () => {
+  test(`${name}: changes return the same results as a map, and leave the same records on disk`, async () => {
     const { accountStore, hold, reopen } = await open();
     const value = fc.option(fc.nat(9), { nil: undefined });
     const step = fc.record({ table: fc.constantFrom(...tables), key: fc.constantFrom('a', 'b', 'c', 'd', 'e'), value });

@@ -130,7 +130,7 @@ describe('a device that gets no tokens', () => {
     ['a code of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
     ['an unknown code', async () => 'fm_device_x', undefined],
     ['the user code', async () => (await begin()).user_code, undefined],
-  ])('the poll of a device with %s is refused', async (_, code, client) => {
+  ])('a poll with %s is refused', async (_, code, client) => {
     expect(await poll(await code(), client)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });

@@ -219,7 +219,7 @@ test('the audit log contains the factors of each step of a sign-in', async () =>
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
-test('the last sign-in of a member is the time of the second factor', async () => {
+test('the last sign-in time of a member is the time of the second factor', async () => {
   const { person, secret } = await enrolled();
   const path = `/teams/${fixture.service.credentials.teamId}/members/${person.id}`;
   const before = await call('GET', path, 200);
@@ -233,7 +233,7 @@ test('the last sign-in of a member is the time of the second factor', async () =
   expect(await call('GET', path, 200)).toEqual({ ...(before as object), lastSignInAt });
 });
 
-test('failed sign-ins do not throttle the codes of a user, even if the typed address is the key of that throttle', async () => {
+test('failed sign-ins with the e-mail address "code of USER" do not throttle the app codes of the user', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

@@ -121,7 +121,7 @@ test('a new password is accepted once, and only from the browser that used the t
   expect((await submitNew(browser, `${own} 2`)).html).toContain('<h1>Sign in</h1>');
 });
 
-test("a new password gives no code for another team's client", async () => {
+test('a user who chooses a new password gets no code for the client of another team', async () => {
   const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1:1/callback' };
   const browser = fixture.newBrowser();
   expect((await fixture.signIn(browser, cli, fixture.newcomer)).html).toContain('<h1>Choose a password</h1>');

@@ -119,7 +119,7 @@ describe('the address of an existing user', () => {
       expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe('email_unverified');
   });
 
-  test('only one account of a provider is linked to a user by e-mail address, ignoring case', async () => {
+  test('an e-mail address in any letter case links at most one account of a provider to a user', async () => {
     const linking = { linkByEmail: true };
     expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
     expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');
@@ -160,7 +160,7 @@ describe('a rule for a claim', () => {
   test.each<[string, object]>([
     ['a text', { groups: 'devs' }],
     ['a number', { groups: 7 }],
-    ['a claim on a path', { realm: { roles: ['devs'] } }],
+    ['a nested claim', { realm: { roles: ['devs'] } }],
     ['a claim of the UserInfo endpoint', {}],
   ])('a claim rule matches %s', async (_what, more) => {
     const claimRules = [rule('devs', 'User'), rule('7', 'User'), rule('devs', 'User', 'realm.roles')];

@@ -39,7 +39,7 @@ test('tokens that no application has adopted are listed without their secrets, a
   await again.stop();
 });
 
-test('the list of refused tokens limits the number of invented tokens', async () => {
+test('the list of refused tokens has at most 50 entries, and merges further tokens', async () => {
   const { service } = await openUnleash();
   for (let n = 0; n < 80; n += 1)
     await post(service, '/client/metrics', message({}), { authorization: `p${n}:production.${secret}` });

@@ -111,7 +111,7 @@ test('a failed commit changes nothing, and the next change succeeds', async () =
   expect(next.number).toBe(application.number + 1);
 });
 
-test('the directory rejects a change without a write while the store accepts no writes', async () => {
+test('the directory rejects even a change that writes nothing while the store accepts no writes', async () => {
   const { directory, application, store, health } = await openFixture();
   const commit = vi.spyOn(store.lmdb, 'batch');
   health.ready = false;

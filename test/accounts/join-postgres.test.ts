@@ -53,7 +53,7 @@ describe('an empty data directory', () => {
     expect(away.log.lines.join('\n')).toContain('starts when PostgreSQL is available');
   });
 
-  test('a node with a wrong PostgreSQL URL does not start, unless its data directory is already filled', async () => {
+  test('a node with a wrong PostgreSQL URL starts only if its data directory is already filled', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const wrong = joining(url.replace(/\/test_\w+/, '/none'));

@@ -40,7 +40,7 @@ const table: readonly [SecondFactorRule, SecondFactorRule, Role, boolean][] = [
 ];
 
 test.each(table)(
-  'the rule %s of the installation and %s of the team require a second factor of the role %s: %s',
+  'the rules %s (installation) and %s (team) demand a second factor of the role %s: %s',
   async (...row) => {
     const [installation, own, role, demanded] = row;
     const { directory, accountStore } = await openFixture();

@@ -33,7 +33,7 @@ async function open() {
   return { directory, store, user, teams, enter };
 }
 
-test('the audit log of each team of a user contains the sign-ins and ended sessions of the user', async () => {
+test('the sign-ins and ended sessions of a user are in the audit log of each team of the user', async () => {
   const { directory, store, user, teams, enter } = await open();
   await enter('wrong');
   await enter('open sesame');

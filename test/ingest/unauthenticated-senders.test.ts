@@ -52,7 +52,7 @@ describe('large reports that name no application', () => {
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 429 });
   });
 
-  test('large reports of one network do not block another network, even if its report has the key in the last field', async () => {
+  test('large reports of one network do not block another network whose report has the key in the last field', async () => {
     const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { stats, time: new Date().toISOString(), environment: 'Production', appKey: key };
     expect(await report(gzipSync(JSON.stringify(body)), '192.0.2.3')).toMatchObject({

@@ -216,7 +216,7 @@ test('a name is declared once per application', async () => {
   expect(directory.getFeatures(json.id).size).toBe(0);
 });
 
-test('the plan limits the number of declared features for every way of declaring them', async () => {
+test('the plan limits the number of declared features for every way to declare a feature', async () => {
   const { ask, see, directory, team } = await openRegistry();
   await directory.change((tx) => tx.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });

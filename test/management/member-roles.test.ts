@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openUsersFixture } from './people.ts';
 
 describe('the role of a member', () => {
-  test('an Admin of the team sets the role of a member, which is valid only in that team', async () => {
+  test('an Admin can set the role of a member, and the role is valid only in that team', async () => {
     const { as, bob, eve, team, otherTeamId, directory } = await openUsersFixture();
     const inOther = `/teams/${otherTeamId}/members/${eve.user.id}`;
     const added = await as(bob, 'PUT', inOther, { role: 'Admin' });

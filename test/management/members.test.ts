@@ -97,14 +97,14 @@ describe('PUT /teams/:id/members/:userId', () => {
     expect(own).toMatchObject({ teams: [otherTeamId, team.id], primaryTeam: otherTeamId });
   });
 
-  test('a user without a shared team cannot be added as a member', async () => {
+  test('only users of a shared team can be added as members', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject(refusal(403, 'not_in_team'));
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
-  test('an Admin of some but not all teams of a user cannot change the account of the user', async () => {
+  test('an Admin of only some teams of a user cannot change the account of the user', async () => {
     const { as, ada, bob, tom, path } = await open();
     await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });

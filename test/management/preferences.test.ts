@@ -20,7 +20,7 @@ test('each user has their own preferences, and a change keeps the omitted fields
   expect((await as(ada, 'GET', path)).json).toEqual(defaults);
 });
 
-test('a change of preferences changes neither the user, nor the entity tag of the user, nor the audit log', async () => {
+test('a change of preferences leaves the user, its entity tag and the audit log unchanged', async () => {
   const { as, ada, eve } = await openUsersFixture();
   const read = async () => [
     (await as(ada, 'GET', `/users/${eve.user.id}`)).json,

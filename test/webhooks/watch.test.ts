@@ -271,7 +271,7 @@ test('a leaked key is announced once', async () => {
   expect(JSON.stringify(fixture.queued(webhook.id))).not.toContain(text);
 });
 
-test('the expiry of an API key is announced 14 days and one day before, and again if its date changes', async () => {
+test('the expiry of an API key is announced 14 days and one day ahead, and again if its date changes', async () => {
   const fixture = await openWatch();
   const { directory, team, clock } = fixture;
   const { webhook } = await hookFor(fixture, 'api-key.expiring');

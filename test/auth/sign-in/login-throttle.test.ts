@@ -133,7 +133,7 @@ describe('a successful attempt', () => {
     expect((await failOn(fixture, next)).count).toBe(50);
   });
 
-  test('a browser that has signed in does not wait because of failures of other browsers', async () => {
+  test('failures of other browsers do not delay a browser that has signed in', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -214,7 +214,7 @@ describe('the sign-in page', () => {
     await fixture.service.stop();
   });
 
-  test('concurrent sign-in attempts cannot exceed the limit of failures, whether or not the account exists', async () => {
+  test('concurrent sign-in attempts cannot exceed the limit of failures, even for an unknown account', async () => {
     const fixture = await openSignIn();
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const browsers = Array.from({ length: 20 }, () => fixture.newBrowser());

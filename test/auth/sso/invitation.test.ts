@@ -73,7 +73,7 @@ test('an invitation that is withdrawn while its user is at the provider links no
   expect((await sso.enter()).reason).toBe('user_unknown');
 });
 
-test('an invitation sets no password if the sign-in policy allows the user no password', async () => {
+test('an invitation sets no password if the sign-in policy disables passwords for the user', async () => {
   const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
   const admin = items.find(({ email }) => email === sso.admin.email)!;
   await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'break-glass', breakGlass: [admin.id] });

@@ -190,7 +190,7 @@ describe('a rule for a claim', () => {
   });
 });
 
-test('an Admin who is not in all teams of a user cannot unlink an account', async () => {
+test('only an Admin of all teams of a user can unlink an account of the user', async () => {
   const rule = { claim: 'groups', value: 'both', team: others.id, role: 'User' };
   const claims = { sub: 'max', email: 'max@corp.example', groups: ['both'] };
   expect(await enterWith(claims, { claimRules: [rule] })).toBe('signed in');

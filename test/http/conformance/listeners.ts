@@ -28,7 +28,7 @@ export function listeners({ start, server, open }: Target): void {
       );
     });
 
-    it('determines the client address of a request only if the handler reads it', async () => {
+    it('determines the client address of a request only if the handler reads the address', async () => {
       const asked: string[] = [];
       const { port, stop } = await start({
         findAddress(connected, request) {

@@ -19,12 +19,12 @@ const numbers = (connections: readonly OpenConnection[]) =>
   connections.map(({ descriptor }) => descriptor).toSorted((a, b) => a - b);
 
 describe('findSurplus', () => {
-  test('findSurplus returns the connections with the oldest responses of an address over its limit', () => {
+  test('findSurplus returns the longest-idle connections of an address that exceeds its limit', () => {
     const open = [...createConnections('192.0.2.1', 4, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
-  test('findSurplus first returns the connections of an address that have no response yet', () => {
+  test('findSurplus first returns connections without a response', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
     const open = [half, ...createConnections('192.0.2.1', 4, 10)];
     expect(numbers(findSurplus(open, { perAddress: 4, total: unlimited }))).toEqual([30]);

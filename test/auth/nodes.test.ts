@@ -52,7 +52,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('two nodes accept a refresh token only once, and its reuse ends the session on both nodes', async () => {
+  test('two nodes together accept a refresh token only once, and its reuse ends the session on both nodes', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { refresh_token: token } = await one.tokens();
@@ -76,7 +76,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('two nodes accept a code of an authenticator app and a recovery code only once', async () => {
+  test('two nodes together accept each app code and each recovery code only once', async () => {
     const { one, other } = await twoNodes();
     const totps = await loadTotps(randomBytes);
     const secret = totps.newSecret();
@@ -99,7 +99,7 @@ describe('two nodes', () => {
       expect((await accepted(typed)).filter((each) => each !== undefined)).toEqual([factor]);
   });
 
-  test('two nodes accept an assertion of a client only once', async () => {
+  test('two nodes together accept each assertion of a client only once', async () => {
     const { one, other } = await twoNodes();
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const publicKeys = await readPublicKeys([publicKey.export({ format: 'jwk' }) as Jwk]);

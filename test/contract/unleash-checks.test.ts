@@ -5,7 +5,7 @@ import { withoutVariant } from '../../src/contract/unleash-checks.ts';
 /** Check of a flag. An SDK adds it to `yes` or `no` of the bucket, and to the variant if the SDK serves one. */
 const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
 
-test('withoutVariant counts each check once, and its enabled count falls only for a disabled check with a variant', () => {
+test('withoutVariant counts each check once, and reduces the enabled count only for a disabled check with a variant', () => {
   fc.assert(
     fc.property(fc.array(check), (checks) => {
       let yes = 0;

@@ -17,7 +17,7 @@ afterEach(async () => {
 test.each([
   ['of an unknown method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
   ['with another content type', path, { 'content-type': 'text/plain' }, { ':status': 418, for: `POST ${path}` }],
-  ['of gRPC-Web', path, { 'content-type': 'application/grpc-web+proto' }, { ':status': 418 }],
+  ['over gRPC-Web', path, { 'content-type': 'application/grpc-web+proto' }, { ':status': 418 }],
   ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
   'a request %s gets its response, and its stream is closed, before the client ends the request',

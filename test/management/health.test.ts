@@ -245,7 +245,7 @@ test('a finished experiment is reported for a week, and a stopped experiment is 
   expect(itemsIn()).toEqual([]);
 });
 
-test('the health of an unknown environment is refused', async () => {
+test('a request for the health of an unknown environment is refused', async () => {
   const { ask, path } = await openShop();
   await ask('GET', `${path}/health?environment=Prod`, 404);
 });

@@ -179,7 +179,7 @@ test('packets that arrive while a person is being forgotten do not restore the p
   expect(await people.exposures('ann')).toEqual([]);
 });
 
-test('members read exposures, Admins forget identities, and other teams are refused', async () => {
+test('members can read exposures, only Admins can forget identities, and other teams are refused', async () => {
   const fixture = await openManageFixture();
   const { application, tokens } = fixture;
   const store = temporaryUsage();

@@ -106,7 +106,7 @@ describe('a delivery to a misbehaving receiver', () => {
     expect(await sendTo(url)).toMatchObject({ status: 200, error: null });
   });
 
-  test('a delivery ends if the response stalls', async () => {
+  test('a delivery stops waiting if the response body stalls', async () => {
     const url = await openResponder((response) => void response.writeHead(200).write('x'));
     expect((await sendTo(url, soon)).status).not.toBe(500);
   });

@@ -84,7 +84,7 @@ test('a device gets tokens once, for the user who enters the code and agrees', a
   expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
 });
 
-test('a signed-in user only confirms the device, even if the code is in lower case without a hyphen', async () => {
+test('a signed-in user only needs to confirm the device, even if the code is in lower case without a hyphen', async () => {
   const { browser } = await decide(await begin(), 'continue');
   const codes = await begin();
   await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);

@@ -18,7 +18,7 @@ describe('a sign-in with a provider', () => {
   test.each([
     ['authenticator', '', 'Set up two-step verification'],
     ['device', '?user_code=', 'Connect flagmeter command line?'],
-  ])('a sign-in for the page %s must be recent at the provider', async (path, search, heading) => {
+  ])('the page %s requires a recent sign-in at the provider', async (path, search, heading) => {
     const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
     const device = await fetch(`${sso.url}/connect/deviceauthorization`, { method: 'POST', body: form });
     const { user_code } = (await device.json()) as { user_code: string };

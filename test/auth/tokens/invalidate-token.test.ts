@@ -119,7 +119,7 @@ describe('a valid token', () => {
   });
 });
 
-describe('a response of 401', () => {
+describe('a rejected invalidation', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc'])(
     'an invalidation without a bearer token is rejected: %j',
     async (authorization) => {

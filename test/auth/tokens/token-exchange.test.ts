@@ -228,7 +228,7 @@ describe('the keys of an issuer', () => {
   });
 });
 
-describe('a trust', () => {
+describe('the trust of an API key', () => {
   const good = { issuer: 'https://ci.example', audience: 'https://flags.example', subject };
   test.each<[string, Partial<WantedTrust>, RegExp]>([
     ['an issuer without TLS', { issuer: 'http://ci.example' }, /issuer/],

@@ -65,7 +65,7 @@ describe.each([
     expect(bucket.take(500)).toBeGreaterThan(0);
   });
 
-  test('a bucket passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
+  test('a bucket passes at most burst + rate × time tokens in any period, and the returned wait always suffices', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 50 }), gaps, (rate, burst, waits) => {

@@ -21,7 +21,7 @@ async function openThread() {
   return { ...fixture, keys, later, send, findHolder };
 }
 
-test('a thread finds the keys of the accounts until they are revoked', async () => {
+test('a thread finds application keys until the keys are revoked', async () => {
   const { directory, application, keys } = await openThread();
   const made = await createKey(directory, application.id, { type: 'Mobile' });
   const secret = await createKey(directory, application.id, { type: 'Backend' });

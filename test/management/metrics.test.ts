@@ -45,7 +45,7 @@ test('undeclared metrics of all environments are listed as counters, except metr
   expect(await names('/metrics', late)).toEqual(['a', 'b', 'bb', 'c', 'd']);
 });
 
-test('a declared kind applies to earlier and later values of the metric until the declaration is deleted', async () => {
+test('the declared kind of a metric applies to earlier and later values until the declaration is deleted', async () => {
   const { ask, see, clock } = await openRegistry();
   const read = async () => {
     const { json } = await ask('GET', '/measurements?environment=Production&step=hour');
@@ -72,7 +72,7 @@ test('a declared kind applies to earlier and later values of the metric until th
   expect((await read())[0]).toEqual(['load', 'counter', 14, 14, 2, [8, 6]]);
 });
 
-test('a declared kind also applies to the metrics of features', async () => {
+test('the declared kind of a metric also applies to metrics of features', async () => {
   const { ask, seeFeatureMetric } = await openRegistry();
   for (const [feature, value] of [
     ['a', 1],

@@ -36,7 +36,7 @@ test('stored senders keep their rows after a restart, and count towards the limi
   expect(readUserAgent(rows.row({ ...dimensions, userAgent: 'a7' }))).toBe('a7');
 });
 
-test('the number of rows of an hour is limited for any number of refusal codes', () => {
+test('an hour has a limited number of ledger rows for any number of refusal codes', () => {
   const rows = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
     rows.row({ ...dimensions, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
@@ -76,7 +76,7 @@ test('ledgerText returns a short, well-formed text without control characters', 
 });
 
 test.each([
-  ['an honest text', 'my-sdk/1.2 (linux; fm)', 'my-sdk/1.2 (linux; fm)'],
+  ['a harmless text', 'my-sdk/1.2 (linux; fm)', 'my-sdk/1.2 (linux; fm)'],
   ['a key', 'x fm_be_0123456789abcdef0123 y', 'x fm_be_012345… y'],
   ['a client secret', `fm_secret_${'ab'.repeat(32)}`, 'fm_secret_ababab…'],
   ['a token', 'Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_d', 'Bearer eyJ…'],

@@ -121,7 +121,7 @@ describe('a comparison', () => {
     expect(variantIn(comparison, 'rare')).toMatchObject({ users: 0, difference: null, interval: null });
   });
 
-  it('the base of a comparison is the same in every range, even if the base was not served', async () => {
+  it('a comparison keeps its base in every range, even if the base was not served', async () => {
     const yesterday = new Date(clock.now() - dayMs).toISOString();
     for (const query of [{}, { from: yesterday }]) expect((await compare('same', query)).base).toBe('off');
     const old = new Date(clock.now() - 20 * dayMs).toISOString();

@@ -79,7 +79,7 @@ describe('the server sender', () => {
     expect(host.received[0]!.headers['content-type']).toBe('application/json');
   });
 
-  it.each([0, 429, 503])('repeats a report unchanged after status %i (0: no response), before it sends later counts', async (status) => {
+  it.each([0, 429, 503])('repeats the same report first after status %i (0: no response)', async (status) => {
     const meter = open();
     host.respondWith(status, status, 200);
     meter.checked('checkout', 'on');

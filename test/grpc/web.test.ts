@@ -178,7 +178,7 @@ describe('gRPC-Web', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])('refuses the base64 body %s', async (body) => {
+  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])('refuses the base64 %s', async (body) => {
     const response = await post(body, { 'content-type': 'application/grpc-web-text' });
     const { trailers } = splitFrames(Buffer.from(await response.text(), 'base64'));
     expect(trailers).toContain('grpc-status: 3\r\n');

@@ -29,18 +29,15 @@ function span(traceparent: string): Span {
 /** Tests the behaviour that all account stores share. */
 export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
   describe(`${name}: changes`, () => {
-    test.each(tables)(
-      'each change sees the pending writes of earlier changes to the table %s',
-      async (table) => {
-        const { accountStore, hold, reopen } = await open();
-        const release = hold();
-        const changes = [1, 2, 3, 4].map(() => accountStore.change((tx) => count(tx, table)));
-        release();
-        expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
-        expect(read(accountStore, table, 'n')).toBe(4);
-        expect(read(reopen(), table, 'n')).toBe(4);
-      },
-    );
+    test.each(tables)('each change sees the pending writes of earlier changes to the table %s', async (table) => {
+      const { accountStore, hold, reopen } = await open();
+      const release = hold();
+      const changes = [1, 2, 3, 4].map(() => accountStore.change((tx) => count(tx, table)));
+      release();
+      expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
+      expect(read(accountStore, table, 'n')).toBe(4);
+      expect(read(reopen(), table, 'n')).toBe(4);
+    });
 
     test('each change uses the trace span of its own request, even in a shared commit', async () => {
       const { accountStore, hold } = await open();

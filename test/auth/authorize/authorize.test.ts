@@ -95,7 +95,7 @@ describe('a refused request of a browser that is not signed in', () => {
   test.each([
     ['no signed-in user', 'login_required', {}],
     ['no scope openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ])('a request with the prompt `none` and %s is redirected to the client with an error', async (_, error, parameters) => {
+  ])('the prompt `none` redirects a request with %s to the client with an error', async (_, error, parameters) => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);

@@ -4,7 +4,7 @@ import { administrator } from './administrator.ts';
 
 const { run } = administrator('--webhook-allow-private');
 
-it('alerts test sends an event to every enabled webhook, and exits with code 1 if one is not delivered', async () => {
+it('alerts test sends an event to every enabled webhook, and exits with code 1 if a delivery fails', async () => {
   await expect(run('alerts test')).rejects.toThrow(/no enabled webhook: create a webhook/);
   const first = await openReceiver();
   const second = await openReceiver();

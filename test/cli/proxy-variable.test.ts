@@ -16,7 +16,7 @@ test.each([
   ['http://a.example', { HTTP_PROXY: proxy, NO_PROXY: '.example' }, undefined],
   ['http://a.example:81', { HTTP_PROXY: proxy, no_proxy: 'a.example:81' }, undefined],
   ['http://a.example:81', { HTTP_PROXY: proxy, NO_PROXY: 'a.example:82,,ple' }, 'HTTP_PROXY'],
-])('a request to %s with %j goes through the proxy of %s', (url, env, variable) => {
+])('the proxy variable of a request to %s with the variables %j is %s', (url, env, variable) => {
   expect(proxyFor(url, env)).toEqual(variable && { variable, address: 'proxy.example:3128' });
 });
 

@@ -182,7 +182,7 @@ describe('usage', () => {
     [`usage ${here} --feature checkuot`, 5, 'There is no feature checkuot'],
     [`measurements ${here} --metric revenu`, 5, 'There is no metric revenu'],
     [`usage ${here} --from 1h --to 2h`, 2, 'from must be before to (invalid_query)'],
-  ])('refuses the command %s with exit code %i', async (command, exitCode, message) => {
+  ])('the command "%s" fails with exit code %i', async (command, exitCode, message) => {
     const error = await run(command).catch((failure: unknown) => failure as Error);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
     if (error instanceof UsageError) expect(exitCode).toBe(2);
@@ -225,7 +225,7 @@ async function untilShown(work: () => Promise<{ out: string; err: string }>, pat
 }
 
 describe('whoami', () => {
-  it('whoami shows the server, and the user that commands act as', async () => {
+  it('whoami shows the server, and the user on whose behalf commands act', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     expect(await whoami.run([], context)).toBe(0);

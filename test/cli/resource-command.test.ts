@@ -251,7 +251,7 @@ describe('failures of commands', () => {
     ['apps constructor', 'Unknown command apps constructor: use one of list, show, create, update, delete'],
     ['apps create', 'Cannot use apps create without NAME'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],
-  ])('%s is a usage error', async (command, message) => {
+  ])('the command "%s" ends with a usage error', async (command, message) => {
     await expect(run(command)).rejects.toThrow(new UsageError(message));
   });
 });

@@ -19,7 +19,7 @@ it('keys rotate finds a key by its name, and prints a new key that replaces it',
   await expect(run(`keys rotate ${old.id} ${app}`)).rejects.toThrow('already been rotated');
 });
 
-it('keys rotate NAME and keys show NAME mean the latest key of that name, and keys delete NAME asks for an id', async () => {
+it('keys rotate NAME and keys show NAME use the latest key of a name, but keys delete NAME needs an id', async () => {
   const app = `--app ${admin.application}`;
   const name = fresh();
   const rotated = async () => JSON.parse((await run(`keys rotate ${name} ${app} --yes --json`)).out).id;
@@ -48,7 +48,7 @@ it.each([
     false,
   ],
 ] as const)(
-  '%s rotate asks before a second rotation ends what the first rotation replaced',
+  '%s rotate asks for confirmation while the credential from before the last rotation is valid',
   async (kind, create, previous, isOfApplication) => {
     const name = fresh();
     const app = isOfApplication ? ` --app ${admin.application}` : '';

@@ -15,13 +15,13 @@ describe('a list on a terminal', () => {
     expect((await run(list)).out).toMatch(/\nFrontend +Web .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC +/);
   });
 
-  it('an item shows a time and its distance from now', async () => {
+  it('the text of an item shows a time, and how long ago the time was', async () => {
     admin.running.clock.advance(150_000);
     const { out } = await run(`apps show ${admin.application}`, {}, wide);
     expect(out).toMatch(/^ {2}Created at +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(2 min ago\)$/m);
   });
 
-  it('the id is the last column, and an item has no JSON', async () => {
+  it('the id is the last column of a list, and the text of an item contains no JSON', async () => {
     await run(`keys create Frontend --name Web --app ${admin.application}`);
     const list = await run(`keys list --app ${admin.application}`);
     expect(list.out).toMatch(/^TYPE +NAME .* ID\n.* key_\w+\n$/);
@@ -50,7 +50,7 @@ describe('the values of a table on a terminal', () => {
     expect(showRelative(at, now)).toBe(text);
   });
 
-  it('numbers are grouped, people have their error, and unknown values are dashes', () => {
+  it('numbers have grouped digits, numbers of people have their error, and unknown values are dashes', () => {
     expect(showForPerson(1234567, { right: true }, now)).toBe('1,234,567');
     expect(showForPerson(6820, { right: true, people: true }, now)).toBe('6,820 ± 140');
     expect(showForPerson(null, { right: true, people: true }, now)).toBe('-');

@@ -43,14 +43,14 @@ describe('the default application', () => {
     expect((await run('use')).out).toMatch(/Application +Shop\n.*\n +Source +the only application\n/);
   });
 
-  it('commands name the applications to choose from', async () => {
+  it('the error of a command without an application lists the applications', async () => {
     await withApplications('Blog', 'Shop');
     const run = await signedIn();
     await expect(run('envs list')).rejects.toThrow(UsageError);
     await expect(run('envs list')).rejects.toThrow(/without --app: there is Blog, Shop; or set FLAGMETER_APP/);
   });
 
-  it('use sets the application until the sign-out, also after the session is renewed', async () => {
+  it('the command "use" sets the application until the sign-out, even if the session is renewed', async () => {
     await withApplications('Blog', 'Shop');
     const run = await signedIn();
     await run('envs create Canary --app Shop');
@@ -66,7 +66,7 @@ describe('the default application', () => {
     await expect(run('envs list')).rejects.toThrow(/without --app/);
   });
 
-  it('--app takes precedence over FLAGMETER_APP, and FLAGMETER_APP over use', async () => {
+  it('--app takes precedence over FLAGMETER_APP, and FLAGMETER_APP over the command "use"', async () => {
     await withApplications('Blog', 'Shop', 'News');
     const run = await signedIn();
     for (const name of ['Blog', 'Shop', 'News']) await run(`envs create Of-${name} --app ${name}`);
@@ -89,7 +89,7 @@ describe('the default application', () => {
     );
   });
 
-  it('use requires a sign-in, and names other ways to choose an application if the environment has credentials', async () => {
+  it('the command "use" requires a sign-in, and names alternatives if the environment has credentials', async () => {
     await withApplications('Shop');
     const { clientId, clientSecret } = running.service.credentials;
     const url = { FLAGMETER_URL: running.url };

@@ -99,7 +99,7 @@ async function end(node: TestNode): Promise<string> {
 }
 
 describe('an empty database filled from a replica', () => {
-  it('a database filled from a replica keeps the lost id, so that nodes continue and packets count once', async () => {
+  it('a database filled from a replica has the id of the lost database, so nodes continue and count once', async () => {
     const url = await newDatabase();
     const nodes = [await startNode(url, 'one'), await startNode(url, 'two'), await startNode(url, 'three')];
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode];

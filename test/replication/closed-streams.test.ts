@@ -97,7 +97,7 @@ describe('a process whose stream was closed', () => {
   ];
 
   it.each(places)(
-    'a closed stream is shipped once if a node that runs %s is %s the statement',
+    'the deltas of a closed stream are shipped once (statement %s, node %s it)',
     async (statement, kind) => {
       const url = await newDatabase();
       const one = await start(url);

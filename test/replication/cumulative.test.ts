@@ -42,7 +42,7 @@ test('a Go SDK bucket sent to two nodes counts once and is noted, but a differen
   expect(notes.sort()).toEqual(['possible_repeat', 'repeated']);
 });
 
-test('a restarted replica compares totals with its stored totals, and forgets the totals at a horizon entry', async () => {
+test('a restarted replica compares totals with its stored totals, which a horizon entry removes', async () => {
   const { log, one, node } = setUp();
   const send = (totals: Record<string, number>, at: number) => {
     one.sendTotals(totals, identity, at);

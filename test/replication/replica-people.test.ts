@@ -17,7 +17,7 @@ describe('uses of an instance id unknown to their node', () => {
     ['was minted before', [mint], 1, known],
     ['was replaced, but was valid at the time', [mint, createMint('ann', 2, start, day)], 0, known],
     ['was never minted', [], 1, {}],
-    ['differs from the minted one', [createMint('ann', 9, start, day)], 1, {}],
+    ['differs from the minted id', [createMint('ann', 9, start, day)], 1, {}],
     ['had expired', [mint], 61, {}],
   ])('uses of an instance id that is unknown to the node count correctly if the id %s', (_, mints, minutes, rows) => {
     const { log, one, node } = setUp();
@@ -67,7 +67,7 @@ describe('a forgotten person', () => {
     expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
-  test('the list of forgotten people has a person until every stream has applied the forget entry', () => {
+  test('the list of forgotten people contains a person until every stream has applied the forget entry', () => {
     const { log, one, other, node } = setUp();
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);

@@ -30,7 +30,7 @@ describe('nodes with one PostgreSQL', () => {
     for (const node of nodes) await expectCounts(node, { f: 111, 'of-0': 1, 'of-1': 1, 'of-2': 1 });
   });
 
-  it('the settings of the node that started last limit names, from the first packet of that node on', async () => {
+  it('names are limited by the settings of the node that started last, from its first packet on', async () => {
     const url = await newDatabase();
     const one = begin(url, { settings: { ...defaultSettings, features: 2 } });
     for (const feature of ['a', 'b', 'c', 'd']) one.count(feature);
@@ -138,7 +138,7 @@ describe('a node', () => {
   ];
 
   it.each(places)(
-    'each packet counts once if a node that runs the statement %s is %s the statement',
+    'each packet counts once despite a kill (statement %s, node %s it)',
     async (statement, kind) => {
       const url = await newDatabase();
       const other = await start(url);

@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
     result: { action: 'confirm' },
   },
   {
-    when: 'PostgreSQL has another delta in place of the acknowledged one',
+    when: 'PostgreSQL has another delta in place of the acknowledged delta',
     known: inherited(3, 2),
     said: said(2, 'x'),
     isConfirmed: true,

@@ -20,7 +20,7 @@ test.each([
   expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a restarted replica compares running totals with its stored totals, and forgets them at a horizon entry', async () => {
+test('a restarted replica compares running totals with its stored totals, which a horizon entry removes', async () => {
   const { log, one, node } = setUp();
   const send = (value: number, at: number) => {
     one.sendTotal(value, digest, at);

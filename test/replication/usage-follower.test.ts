@@ -38,7 +38,7 @@ describe('rows of deltas that were refused', () => {
     return { url, lines, refused, pass };
   }
 
-  it('refused rows are logged immediately, and then counted for a minute', async () => {
+  it('the first refused row is logged immediately, and further rows as one count a minute later', async () => {
     const { lines, refused, pass } = await setUp();
     const logged = () => lines.map(({ msg, rows, seq }) => [msg, rows, seq]);
     const msg = 'rows of deltas were refused';
@@ -58,7 +58,7 @@ describe('rows of deltas that were refused', () => {
     ]);
   });
 
-  it('each refused row is kept once, up to a thousand rows', async () => {
+  it('the database keeps each refused row once, and at most a thousand refused rows', async () => {
     const { url, refused } = await setUp();
     const kept = async () =>
       (await postgres.query<{ rows: number }>('SELECT count(*)::int AS rows FROM fm_refused', [], url))[0];

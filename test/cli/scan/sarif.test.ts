@@ -24,7 +24,7 @@ test.each<[string, Partial<Finding>, string]>([
   ['a link', { name: '[x](http://evil.example)' }, '\\[x\\](http://evil.example) was never seen'],
   ['a backslash before a link', { name: '\\[x]' }, '\\\\\\[x\\] was never seen'],
   ['a link in the nearest name', { nearest: '[y](1)' }, 'a was never seen; the nearest known one is \\[y\\](1)'],
-  ['another direction', { name: 'a\u202eb' }, 'a\ufffdb was never seen'],
-])('a message of SARIF shows a name with %s unchanged', (_, more, text) => {
+  ['a change of text direction', { name: 'a\u202eb' }, 'a\ufffdb was never seen'],
+])('a SARIF message shows a name with %s as plain text', (_, more, text) => {
   expect(findMessage(more)).toBe(text);
 });

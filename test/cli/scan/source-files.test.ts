@@ -120,7 +120,7 @@ test('sourceFiles does not apply a linked ignore file above the scanned director
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });
 });
 
-test('sourceFiles skips dependencies without git, and reads a directory named vendor of own code', () => {
+test('sourceFiles outside a repository skips dependencies, but reads own code in a vendor directory', () => {
   const directory = repository({
     'main.ts': 'a',
     'node_modules/package/index.js': 'a',

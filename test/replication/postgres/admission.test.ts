@@ -52,12 +52,12 @@ describe('TLS', () => {
   });
 
   it.each([
-    ['has another root', () => `sslrootcert=${at('other.pem')}`, 'localhost', 'not signed by a trusted root'],
-    ['has another name', () => `sslrootcert=${at('root.pem')}`, '127.0.0.1', 'its certificate is for another name'],
-    ['has no root of the system', () => 'sslmode=verify-full', 'localhost', 'not signed by a trusted root'],
-    ['has a root whose file is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
+    ['is signed by another root', () => `sslrootcert=${at('other.pem')}`, 'localhost', 'not signed by a trusted root'],
+    ['names another host', () => `sslrootcert=${at('root.pem')}`, '127.0.0.1', 'its certificate is for another name'],
+    ['has an untrusted root', () => 'sslmode=verify-full', 'localhost', 'not signed by a trusted root'],
+    ['cannot be verified without the root file', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
     [
-      'has a root whose file has no certificate',
+      'cannot be verified with a root file that has no certificate',
       () => `sslrootcert=${at('client.key')}`,
       'localhost',
       'The sslrootcert file of the PostgreSQL URL contains no certificate in PEM form: ',
@@ -92,7 +92,7 @@ describe('TLS', () => {
       'other.key',
       'refused: .*sslkey file .* does not contain the key',
     ],
-    ['file that contains a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
+    ['whose file contains a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
   ])('a session is refused with a client certificate %s', async (_, certificate, key, why) => {
     const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
     expect(await said(url('shown', files))).toMatch(new RegExp(why));

@@ -27,7 +27,7 @@ describe('the entries to apply next', () => {
     ['are all entries at the start of the log', { from: logStart, entries: [entry(1), entry(2)] }, [1, 2]],
     ['are empty at the end', { from: at(2), entries: [own], head: at(2) }, []],
     ['are empty in an empty log', { from: logStart, entries: [], head: logStart }, []],
-    ['lead to the head', { from: at(2), entries: [own, entry(3)], head: at(3) }, [3]],
+    ['end at the head', { from: at(2), entries: [own, entry(3)], head: at(3) }, [3]],
     ['do not include earlier entries', { from: at(2), entries: [entry(1), own, entry(3)], head: at(3) }, [3]],
     ['do not go beyond the head', { from: at(2), entries: [own, entry(3), entry(4)], head: at(3) }, [3]],
   ])('the entries to apply next %s', (_, read, positions) => expect(next(read)).toEqual(positions));
@@ -39,7 +39,7 @@ describe('the entries to apply next', () => {
     ['the log ends before the last entry applied', { from: at(2), entries: [], head: at(1) }, true],
     ['an entry is missing', { from: at(2), entries: [own, entry(4)] }, false],
     ['the first entry is missing', { from: logStart, entries: [entry(2)] }, false],
-    ['the entries do not lead to the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
+    ['the entries end before the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
     [
       'the id of the head differs from the id of the last entry',
       { from: at(2), entries: [own, entry(3)], head: at(3, 'x') },

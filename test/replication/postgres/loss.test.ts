@@ -203,7 +203,7 @@ describe('an unusable PostgreSQL', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('each call fails with the error of the check that a new session runs', async () => {
+  it('a connection whose new sessions fail their check rejects each call with the error of the check', async () => {
     const prepare = async () => {
       throw new Error('this is another engine');
     };

@@ -68,7 +68,7 @@ it.each(refused)('rejects synchronous_standby_names %j, which PostgreSQL rejects
   expect(whyCommitsMayBeLost(replication)).toContain('cannot be read');
 });
 
-it('the check counts standbys of the same name, and ignores the primary unless a standby has its name', () => {
+it('the check of synchronous standbys counts equal names, and ignores the name of the primary', () => {
   const why = (synchronousStandbys: string, ...names: string[]) =>
     whyCommitsMayBeLost({
       synchronousStandbys,

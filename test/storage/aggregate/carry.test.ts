@@ -141,7 +141,7 @@ test('reports of any time range equal the counts, despite late packets, roll-up 
 const cells = (store: UsageTables, width: BucketWidth) =>
   [...scanCells(store.counts, countsCodec, environment, width, 0, 2 ** 32 - 1)].map(({ value }) => value.checks);
 
-test('completed buckets are rolled up, and narrower cells are deleted after their retention', async () => {
+test('complete minutes and hours are rolled up, and all cells are deleted after their retention', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const { minute, hour, day } = bucketWidth;

@@ -58,7 +58,7 @@ test.each([1, 3, 1000])(
   },
 );
 
-test('erasing an environment keeps only the people and the ledger of its application', async () => {
+test('erasing an environment removes its data, and keeps the people and the ledger of the application', async () => {
   const store = temporaryUsage();
   fill(store, [10, 11]);
   erase(store, createDeletion(1, [10], false), 5);

@@ -110,7 +110,7 @@ test('a failed batch or a roll-up does not change the first-seen and last-seen t
   ]);
 });
 
-test('only an imported message moves the first-seen time of a series back', async () => {
+test('only an imported message can make the first-seen time of a series earlier', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store, 10);
   aggregator.write(

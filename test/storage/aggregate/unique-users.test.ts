@@ -82,7 +82,7 @@ test('groups keep their order, even if there are too many groups for one countin
   expect(counted.series.size).toBe(600);
 });
 
-test('no series has more users than its environment, and no environment has more users than all of its series', async () => {
+test('an environment has at least the users of each series, and at most the users of all series added up', async () => {
   const property = fc.property(
     fc.array(fc.tuple(fc.nat(1e6), fc.integer({ min: 500, max: 3000 })), { minLength: 2, maxLength: 3 }),
     (parts) => {

@@ -106,7 +106,7 @@ const numbers = fc.oneof(
 
 const seed = 20_261_122;
 
-test('a rehashed backup with a changed number in its description is refused, or restores the same data', async () => {
+test('a description with a changed number and correct hashes is refused, or restores the same data', async () => {
   const fields = ['format', 'store', 'layout', 'pageSize', 'lastPage', 'pages'] as const;
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...fields), fc.nat(1), numbers, async (field, store, number) => {
@@ -121,7 +121,7 @@ test('a rehashed backup with a changed number in its description is refused, or 
   );
 });
 
-test('a rehashed backup with a changed store or first page in a block is refused, or restores the same data', async () => {
+test('a block with a changed store or first page and correct hashes is refused or restores the same data', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.boolean(), numbers, async (at, isStore, number) => {
       const blocks = readBlocks(whole);
@@ -135,7 +135,7 @@ test('a rehashed backup with a changed store or first page in a block is refused
   );
 });
 
-test('a rehashed backup with a changed kind or length of a block, or with a changed last block, is refused', async () => {
+test('a backup with a changed block kind, block length or last block and correct hashes is refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(255), fc.nat(40), numbers, async (at, kind, length, number) => {
       const blocks = readBlocks(whole);
@@ -158,7 +158,7 @@ const metaIntegers = [
   ...[80, 128, 136, 144].map((at) => [at, 8] as const),
 ];
 
-test('a rehashed backup with a changed integer in a meta page is refused, or restores the same data', async () => {
+test('a meta page with a changed integer and correct hashes is refused, or restores the same data', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...stores.keys()),
@@ -191,7 +191,7 @@ test('a rehashed backup with a changed integer in a meta page is refused, or res
 /** Offsets of the integers in the head of a page, and in its first nodes. */
 const pageIntegers = [0, 2, 4, 8, 10, 12, 14, 16, 18, 20, 22];
 
-test('a rehashed backup with a changed integer in a page creates no large file and no unexpected error', async () => {
+test('a page with a changed integer and correct hashes creates no large file and no unexpected error', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat(),
@@ -213,7 +213,7 @@ test('a rehashed backup with a changed integer in a page creates no large file a
   );
 });
 
-test('a description with terminal control characters is refused', async () => {
+test('a backup whose description has terminal control characters is refused', async () => {
   for (const [field, text] of [
     ['program', '\u001b[2J'],
     ['at', 'yesterday'],

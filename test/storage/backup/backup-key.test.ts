@@ -61,13 +61,13 @@ test.each([
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a rehashed backup is refused by its MAC', async () => {
+test('a changed backup with correct hashes is refused because its MAC is wrong', async () => {
   const { file } = await makeBackup(key);
   writeFileSync(file, altered(readFileSync(file)));
   await expect(readBackup(file, {}, steady, { key, mayBeUnchecked: false })).rejects.toThrow('its MAC is wrong');
 });
 
-test('a MAC is not checked with --skip-mac-check', async () => {
+test('a backup is read without a check of its MAC if --skip-mac-check is given', async () => {
   const { file } = await makeBackup(key);
   expect(await readBackup(file, {}, steady, { mayBeUnchecked: true })).toMatchObject({ mac: 'unchecked' });
 });

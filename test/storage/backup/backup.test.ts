@@ -75,7 +75,7 @@ test('a backup with any changed byte, or a truncated backup, is refused with the
   );
 });
 
-test('a truncated backup is reported as truncated, with its size, for any length', async () => {
+test('a backup that is truncated to any length is reported as truncated, with its size', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const cut = join(dirname(file), 'cut');
@@ -110,7 +110,7 @@ test('a backup with omitted, repeated or moved blocks is refused', async () => {
   }
 });
 
-test('a backup in a later format is refused, and the error has both format numbers', async () => {
+test('the error for a backup in a later format has its format and the latest supported format', async () => {
   const file = join(temporaryDirectory(), 'backup');
   const content = Buffer.from(JSON.stringify({ format: 2, program: '9.0.0', at: '', stores: [] }));
   const head = encodeHead(1, content.length);
@@ -120,7 +120,7 @@ test('a backup in a later format is refused, and the error has both format numbe
   );
 });
 
-test.each(['accounts', 'usage', 'spool', 'journal'])('a restore is refused if %s already exists', async (store) => {
+test.each(['accounts', 'usage', 'spool', 'journal'])('a restore is refused if %s/ exists', async (store) => {
   const { file } = await makeBackup();
   const target = freshTarget();
   mkdirSync(join(target, store));
@@ -163,7 +163,7 @@ test('a damaged store is not backed up, and the previous backup is kept', async 
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('backing up an unprepared directory fails and does not change it', async () => {
+test('backing up an unprepared directory fails, and leaves the directory unchanged', async () => {
   const data = freshTarget();
   await expect(backUp(data, join(dirname(data), 'backup'))).rejects.toThrow('it is not a prepared data directory');
   expect(readdirSync(data)).toEqual([]);

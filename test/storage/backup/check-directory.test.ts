@@ -82,7 +82,7 @@ test.each(ofUsage)('the check of a directory finds a damaged record in the table
   expect((await listFaults(data)).join('\n')).toMatch(fault);
 });
 
-test('the check of a directory finds a count of a series without a name', async () => {
+test('the check of a directory finds a count whose series has no name', async () => {
   const data = filledDirectory();
   const accounts = openAccountTables(data);
   const [environment] = Array.from(accounts.applications.getRange()).flatMap(({ value }) => value.environments);

@@ -131,7 +131,7 @@ test('a restored directory has no journal frames, and a server begins a new jour
   await store.lmdb.close();
 });
 
-test('a backup fails if the server does not fold in time, and removes its fold request', async () => {
+test('a backup fails and removes its fold request if the server does not fold the journal in time', async () => {
   const { data, accept, stop } = await serving();
   await accept();
   let now = 0;
@@ -158,7 +158,7 @@ test('a backup fails if the server is killed during the backup', async () => {
 });
 
 test.each([1, 2])(
-  'foldJournals folds the journals of %i lanes without a server, as the next startup would',
+  'foldJournals folds the journal of each lane without a server, as the next startup would (lanes: %i)',
   async (lanes) => {
     const data = await killed(lanes);
     const expected = await replayed(data);

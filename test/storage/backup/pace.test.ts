@@ -42,7 +42,7 @@ test('a paced task rests for as long as it has worked if the service wrote data 
   expect(pauses).toEqual([4, 2]);
 });
 
-test('a task without a service never rests', async () => {
+test('a paced task never rests if no service runs', async () => {
   const { state, pace, pauses } = beside({ gentle: false });
   for (let round = 0; round < 5; round += 1) {
     state.now += 20;

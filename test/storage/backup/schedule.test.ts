@@ -152,7 +152,7 @@ test('a failed backup is retried within the hour, and the reason is shown until 
   expect(schedule.status).toMatchObject({ made: 1, failed: 8, trouble: '', lastBytes: 5 });
 });
 
-test('backups that are sorted by name are sorted by time', () => {
+test('the names of backups sort in the order of their times', () => {
   expect(backupName(begin)).toBe('flagmeter-2026-01-02T03-04-05Z.backup');
   expect(timeOfBackup(backupName(begin))).toBe(begin);
   for (const name of ['flagmeter-2026-13-41T03-04-05Z.backup', 'x.backup', `${backupName(begin)}.tmp`])

@@ -43,7 +43,7 @@ test('a commit with as many packets as --commit-siblings specifies is not delaye
   expect([begun.length, time.timers.length]).toEqual([1, 0]);
 });
 
-test('the time that a packet waits for an earlier commit is part of its delay', async () => {
+test('the delay of a packet includes the time that the packet waits for an earlier commit', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(4);
   await turn();

@@ -37,14 +37,14 @@ function independent(rate: number) {
   };
 }
 
-test.each([1, 2, 8, 32])('delays slow down %d senders that wait for their responses by at most 2 %%', (senders) => {
+test.each([1, 2, 8, 32])('delays slow waiting senders down by at most 2 %% (number of senders: %d)', (senders) => {
   const trial = new DelayTrial();
   run(trial, 20_000, waiting(senders));
   const { packets } = run(trial, 20_000, waiting(senders));
   expect(packets).toBeGreaterThan((0.98 * senders * 20_000) / commitMs);
 });
 
-test.each([1, 5, 20])('most commits are delayed if %d independent packets arrive per millisecond', (rate) => {
+test.each([1, 5, 20])('most commits are delayed if the rate of independent packets is %d per millisecond', (rate) => {
   const { packets, commits } = run(new DelayTrial(), 20_000, independent(rate));
   expect(packets / commits).toBeGreaterThan(2 * Math.max(1, rate * commitMs));
 });

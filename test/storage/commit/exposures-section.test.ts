@@ -139,7 +139,7 @@ test('the limit of people also applies within one transaction', async () => {
   expect(people.map((identity) => readRows(store, 1, identity)?.size)).toEqual([1, 1, undefined, undefined]);
 });
 
-test('a transaction adds up thousands of people from several batches', async () => {
+test('a transaction adds up the exposures of thousands of people from several batches', async () => {
   const store = temporaryUsage();
   const { fold } = createAggregator(store);
   const people = Array.from({ length: 3_000 }, (_, at) => `person-${at}`);

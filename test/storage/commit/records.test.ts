@@ -127,7 +127,7 @@ const misuses: [string, () => unknown, string][] = [
     () => createBatch().release(),
     'the records of a batch that is being filled are not released',
   ],
-  ['has exposures of nobody', () => new Batch().exposures.add(1, 1, 1, 0, 0), 'an exposure follows its person'],
+  ['has exposures without a person', () => new Batch().exposures.add(1, 1, 1, 0, 0), 'an exposure follows its person'],
 ];
 
 test.each(misuses)('an assertion fails for a batch that %s', (_, misuse, claim) => {

@@ -198,7 +198,7 @@ describe('JournalReader over six frames in three segments', () => {
   });
 });
 
-it('a recycled segment returns no older frames, even if these are complete and at valid offsets', () => {
+it('a recycled segment does not return its older frames, even if they are complete and at valid offsets', () => {
   const { disk, journal } = writeRecycled(6);
   const older = Buffer.alloc(4_000, 4);
   expect(Buffer.from(disk.contents(second)).indexOf(older)).toBe(4_096 + 3 * 4_016 + 16);

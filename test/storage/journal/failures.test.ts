@@ -169,7 +169,7 @@ describe('beginning a segment', () => {
     }
   });
 
-  it('a segment gets its header even if another thread creates a spare with the same name', () => {
+  it('a segment gets its header even if another thread creates a spare segment with the same name', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     const other = prepareSpare(journal);
@@ -208,7 +208,7 @@ it('a writer continues after the last frame of the store if the store is ahead o
 });
 
 describe('a full disk', () => {
-  it('preparations of a spare and later appends fail until the disk has space again', () => {
+  it('preparing a spare segment and later appends fail until the disk has space again', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     for (const free of [0, 1, 4_096, segmentSize - 1]) {
@@ -223,13 +223,13 @@ describe('a full disk', () => {
     expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
-  it('a process on a full disk begins its journal in the spare of the previous process', () => {
+  it('a process on a full disk begins its journal in the spare segment of the previous process', () => {
     const { disk, journal } = writeFrames(2);
     disk.capacity = 2 * segmentSize;
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('a process on a full disk cannot begin a journal without a spare', () => {
+  it('a process on a full disk cannot begin a journal without a spare segment', () => {
     const { disk, journal } = writeFrames(2);
     disk.remove('spare-0000000000');
     disk.capacity = segmentSize;
@@ -239,7 +239,7 @@ describe('a full disk', () => {
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('an abandoned or interrupted preparation of a spare leaves no unfinished file behind', () => {
+  it('an abandoned or interrupted preparation of a spare segment leaves no unfinished file', () => {
     const { disk, journal } = makeJournal();
     const preparing = prepareSpare(journal);
     preparing.next();

@@ -112,7 +112,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(reader.position).toEqual(writer.position);
     });
 
-    it('a reader that was opened before the first segment reads the journal', () => {
+    it('a reader that was opened before the first segment existed reads the journal', () => {
       const reader = new JournalReader(journal, 7);
       expect(texts(reader)).toEqual([]);
       append(new JournalWriter(journal, 7), 8, 8);

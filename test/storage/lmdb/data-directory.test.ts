@@ -95,14 +95,14 @@ test.each([
   }
 });
 
-test('accounts with a page of zeros are rejected', () => {
+test('an accounts store with a page of zeros is rejected', () => {
   const data = copyUsed();
   const file = `${data}/accounts/data.mdb`;
   overwrite(file, 2 * pageSize, Buffer.alloc(statSync(file).size - 2 * pageSize));
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${file}: it is damaged`);
 });
 
-test('missing accounts are not recreated if usage exists', () => {
+test('a missing accounts store is not recreated if a usage store exists', () => {
   const data = copyUsed();
   rmSync(`${data}/accounts`, { recursive: true });
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
@@ -229,7 +229,7 @@ test.each([
   expect(readdirSync(data)).toEqual([]);
 });
 
-test('locking a data directory first moves the directories that an interrupted run completed to their place', () => {
+test('locking a data directory first moves complete directories of an interrupted run to their place', () => {
   const data = temporaryDirectory();
   for (const store of ['accounts', 'usage']) {
     mkdirSync(`${data}/prepared.tmp/${store}`, { recursive: true });

@@ -46,7 +46,7 @@ test.each([
   ['a feature', 7, 25],
   ['an environment', environmentOrdinal, 100],
 ])(
-  '%s stores equal numbers of packet senders and report senders, and all further senders as __other__',
+  '%s has equal limits for packet senders and report senders, and __other__ for all further senders',
   (_, ordinal, room) => {
     const { store, put } = open();
     for (let at = 0; at < room + 5; at += 1) put(sight(browser(`browser ${at}`), at, ordinal));

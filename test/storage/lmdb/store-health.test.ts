@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['EMFILE', 'ENFILE', 24, 23])(
-  'the error %s makes the store wait until a file can be opened, and the store reports a public reason',
+  'the error %s makes the store report too many open files, and wait until a file can be opened',
   (code) => {
     const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
     health.failed(new CommitError('too many open files', code));
@@ -59,7 +59,7 @@ test('the store keeps waiting as long as the disk is full', () => {
   expect(waiting).toHaveLength(1);
 });
 
-test('any other failure of a commit ends the process, and ends it only once', () => {
+test('a failed commit ends the process once, unless space or file descriptors are missing', () => {
   const { health, ends } = openHealth(temporaryDirectory());
   health.failed(new CommitError('Input/output error', 5));
   health.failed(new CommitError('Input/output error', 5));

@@ -143,7 +143,7 @@ test('erasing an application removes all of its data, and no data of other appli
   await service.close();
 });
 
-test('packets in flight when their environment is deleted do not restore it', async () => {
+test('packets in flight do not restore an environment that is being deleted', async () => {
   const service = await open();
   const { directory, application } = service;
   const batches = Array.from({ length: 95 }, (_, at) => service.send(application, `feature ${at}`));
@@ -155,7 +155,7 @@ test('packets in flight when their environment is deleted do not restore it', as
   await service.close();
 });
 
-test('a ledger row that is added after the wait for packets in flight is erased, too', async () => {
+test('a ledger row that is added after the erasure has waited for packets in flight is erased, too', async () => {
   const service = await open();
   const { directory, application, intake } = service;
   const { number } = application;
@@ -179,7 +179,7 @@ test('a ledger row that is added after the wait for packets in flight is erased,
   await service.close();
 });
 
-test('names of a batch that the store refused are not stored again with a later batch', async () => {
+test('names in a refused batch of a deleted application are not stored with a later batch', async () => {
   const service = await open();
   const { directory, application, team } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });

@@ -36,7 +36,7 @@ describe('npm run bench', () => {
     ['an import', 'import'],
     ['the steps of a packet', 'steps'],
     ['larger machines', 'model'],
-    ['numbers of front-end threads', 'threads', '--threads', '0,2'],
+    ['several numbers of front-end threads', 'threads', '--threads', '0,2'],
   ])('npm run bench measures %s', async (_, name, ...options) => {
     for (const [figure, value] of Object.entries(await result(name!, ...options)))
       expect(value, figure).toBeGreaterThan(0);

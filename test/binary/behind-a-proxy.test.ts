@@ -117,7 +117,7 @@ function testBehind(kind: ProxyKind): void {
     expect(await findAddress(shop, port, past, {})).toBe(bob);
   });
 
-  test('the proxy forwards gRPC calls of a server', async () => {
+  test('the proxy forwards gRPC calls', async () => {
     const message = encodeMessage('Usage.FeatureStat', stats(shop, `${kind}-grpc`));
     for (let sent = 0; sent < 3; sent += 1)
       expect(await byGrpc(proxy.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
@@ -198,7 +198,7 @@ describe('the service without trusted proxies', () => {
 });
 
 for (const kind of proxyKinds)
-  needing(kind).test(`${kind} forwards the server's own responses in a flood that is refused`, async () => {
+  needing(kind).test(`${kind} forwards the refusals of the server unchanged during a flood of requests`, async () => {
     const few = ['--queue-high-packets', '4', '--queue-low-packets', '2', '--batch-packets', '4'];
     const shop = await openShop(['--rate', '200', '--burst', '200', ...few]);
     const proxy = await startProxy(kind, freshDirectory(), shop.service);
@@ -253,7 +253,7 @@ function readForwardedLine(kind: ProxyKind): Record<string, string> {
 }
 
 for (const kind of proxyKinds)
-  needing(kind).test(`${kind} can write Forwarded`, async () => {
+  needing(kind).test(`${kind} can send the address of the client in the header Forwarded`, async () => {
     const shop = await openShop(['--trusted-proxies', here, '--proxy-header', 'forwarded']);
     const proxy = await startProxy(kind, freshDirectory(), shop.service, { replace: readForwardedLine(kind) });
     for (const said of ['for=198.51.100.7', 'for="198.51.100.7', '"', 'for=198.51.100.7;by="']) {

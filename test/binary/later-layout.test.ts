@@ -84,7 +84,7 @@ function keyFile(): string {
   return file;
 }
 
-test('the layout 99 of these tests is not a layout that marks a store as having a journal in use', () => {
+test('layout 99 of these tests does not mean that a store has a journal in use', () => {
   expect([usageLayout.journalled, spoolLayout.journalled]).not.toContain(99);
 });
 

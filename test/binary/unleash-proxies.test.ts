@@ -70,7 +70,7 @@ describe.each<[ProxyKind, string, boolean]>([
   ['caddy', 'Caddyfile', false],
 ])('%s with %s', (kind, file, mirrors) => {
   needing(kind).test(
-    `counts reports behind a proxy, and Unleash ${mirrors ? 'gets' : 'does not get'} them`,
+    `flagmeter counts reports behind a proxy, and Unleash ${mirrors ? 'gets' : 'does not get'} them`,
     async () => {
       const { port } = unleash.address() as AddressInfo;
       const text = example(`unleash/${file}`)

@@ -192,7 +192,7 @@ describe('actions on a flag', () => {
     },
   );
 
-  test('saving a flag keeps a setting that someone else has changed', async () => {
+  test('saving a flag keeps a setting that another user has changed', async () => {
     const { page } = await openFresh('shared', inSettings);
     const path = `/api/v2/applications/${sender.application}/features/shared`;
     await page.getByRole('button', { name: 'Edit description' }).click();
@@ -203,7 +203,7 @@ describe('actions on a flag', () => {
     expect(await console.manage('GET', path, 200)).toMatchObject({ description: 'Mine', permanent: true });
   });
 
-  test('one action keeps a flag until a date or for ever, and the setting ends this', async () => {
+  test('one action keeps a flag until a date or for ever, and the settings tab ends the keeping', async () => {
     const { page } = await openFresh('to-keep');
     const dialog = page.getByRole('dialog', { name: 'Keep to-keep' });
     const save = async () => {

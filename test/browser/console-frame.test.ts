@@ -150,7 +150,7 @@ test('the console passes axe-core with an open menu, in both themes', async () =
   expect(await readWidth(page)).toBe(narrowest.width);
 });
 
-test('no text is cut off without a tooltip on narrow screens', async () => {
+test('every text that a narrow screen cuts off has a tooltip', async () => {
   const sender = await openSender(console, 'A shop with quite a long name');
   const name = 'a-flag-whose-name-is-longer-than-the-narrowest-screen-is-wide';
   await sender.packet({ [name]: { 'a-variant-with-a-long-name': [3, 2, 1], off: [4, 1, 1] } });
@@ -173,7 +173,7 @@ describe('a phone', () => {
   test.each([
     ['flags', '.overview-tile-value'],
     ['flag?name=checkout', '.flag-head strong'],
-  ])('the page %s of a phone shows its first number within 250 px of the top', async (path, number) => {
+  ])('the page %s shows its first number within 250 px of the top of a phone', async (path, number) => {
     const sender = await openSender(console, `Phone ${path}`);
     await sender.packet({ checkout: { on: [3, 2, 1], off: [4, 1, 1] } });
     const { page } = await console.visit(`/apps/${sender.application}/Production/${path}`, phone);
@@ -197,7 +197,7 @@ describe('a phone', () => {
     await pages.getByRole('link', { name: 'Metrics' }).waitFor({ state: 'hidden' });
   });
 
-  test('one sheet has the range, the comparison and the time zone', async () => {
+  test('one sheet on a phone offers the range, the comparison and the time zone', async () => {
     const { page } = await console.visit(featuresAddress(), phone);
     await page.getByRole('button', { name: /^Range: 7 days/ }).click();
     const sheet = page.getByRole('menu');

@@ -123,7 +123,7 @@ describe('the home page', () => {
   });
 });
 
-test('the list of flags begins with what needs attention, and an environment without data is not shown as healthy', async () => {
+test('flags that need attention come first, and an environment without data is not shown as healthy', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d`);
   const line = page.getByRole('region', { name: 'What needs attention' });
   await line.getByText('1 urgent:').waitFor();

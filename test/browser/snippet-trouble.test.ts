@@ -191,7 +191,7 @@ describe('the snippet with a server in trouble', () => {
   });
 
   test.each([
-    ['fetch is not there', `delete globalThis.fetch; delete navigator.__proto__.sendBeacon`],
+    ['fetch is missing', `delete globalThis.fetch; delete navigator.__proto__.sendBeacon`],
     ['fetch throws', `globalThis.fetch = () => { throw new Error('blocked') }`],
     ['built-in objects are frozen', `[Object, Array, Map, Promise].forEach((each) => Object.freeze(each.prototype))`],
     [

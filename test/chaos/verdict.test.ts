@@ -68,7 +68,7 @@ describe.each([
 ])('a run that has found $found', ({ code, say }) => {
   it.each([
     ['its event loop is empty', ''],
-    ['something exits with 0', 'process.exit(0);'],
+    ['other code exits with 0', 'process.exit(0);'],
     ['an exception is not caught', "setTimeout(() => { throw new Error('seeded'); });"],
     ['a rejection is not handled', "void Promise.reject(new Error('seeded'));"],
     ['its parent process has gone', 'verdict.endWith(process.stdin); setInterval(() => {}, 60_000);'],

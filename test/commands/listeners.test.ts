@@ -14,6 +14,6 @@ test.each([
     { authUrl: 'https://a.example', baseUrl: 'https://b.example', metricsUrl: 'https://c.example' },
     year,
   ],
-])('sends the HSTS header only for https hosts: %s', (_, urls, headers) => {
+])('the service sends the HSTS header only for https hosts: %s', (_, urls, headers) => {
   expect(strictTransport(urls)).toEqual(headers);
 });

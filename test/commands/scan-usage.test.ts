@@ -32,7 +32,7 @@ async function startWithoutTime(data: string) {
   return startLocal({ data, accounts });
 }
 
-test('the service checks the remaining pages in the background, and logs damage with its file', async () => {
+test('pages not checked at startup are checked in the background, and damage is logged with the file', async () => {
   const { data, file } = await openUsed();
   const pages = pagesIn(file).get('leaf')!;
   const page = [...pages].sort((a, b) => a - b)[Math.floor(pages.length / 2)]!;

@@ -87,7 +87,7 @@ describe('the heading of a verdict', () => {
     expect(reasonText({ text: '3 senders kept reporting.', at: null }, words)).toBe('3 senders kept reporting.');
   });
 
-  it('the actions on a flag omit what is done, and a snooze and a permanent flag are one action', () => {
+  it('the actions on a flag omit actions already done, and keeping until a date or for ever is one action', () => {
     const archived = listActions(['snooze', 'copy', 'permanent'], { archived: true, declared: true });
     expect(archived).toEqual(['keep', 'copy', 'unarchive']);
     const unknown = listActions(['copy', 'unarchive'], { archived: false, declared: false });

@@ -94,7 +94,7 @@ describe('times', () => {
     expect(german.place).toBe('New York');
   });
 
-  test('the times of UTC days are known in other time zones only', () => {
+  test('the local times of UTC days are shown only in time zones other than UTC', () => {
     const times = english.dayTimes('2026-11-17', '2026-11-23');
     expect(times?.replaceAll(/\s/g, ' ')).toBe('Nov 17, 1:00 AM – Nov 24, 1:00 AM (Europe/Berlin)');
     expect(createFormats('en-US', 'UTC').dayTimes('2026-11-17', '2026-11-23')).toBeUndefined();
@@ -146,6 +146,6 @@ test.each([
   ['until its end', periodMs - 1, /^in the last 10 minutes$/],
   ['after its end', 2 * periodMs, /^10 minutes ago$/],
   ['after two weeks', 16 * day, /2026/],
-])('the period in which a sender was last seen is formatted by its age %s', (_, age, text) => {
+])('the time of the last message of a sender is formatted as a period %s of the period', (_, age, text) => {
   expect(seenText(now - age, now)).toMatch(text);
 });

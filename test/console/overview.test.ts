@@ -50,7 +50,7 @@ describe('the change of a figure', () => {
   });
 });
 
-test('the head of the column of users names their days', () => {
+test('the head of the column of users names the days whose users are counted', () => {
   const users = { from: '2026-10-14', to: '2026-10-14', count: 0 };
   expect(usersLabel({ users } as unknown as Overview)).toMatch(/^People \((14 Oct|Oct 14)\)$/);
 });
@@ -95,7 +95,7 @@ describe('flags', () => {
     expect(filterRows(rows, { search, state }).map(({ feature }) => feature)).toEqual(found);
   });
 
-  test('the number of flags in a state equals the number of flags that its filter shows', () => {
+  test('the count of each state equals the number of flags that the filter for this state shows', () => {
     for (const [state, count] of countStates(rows)) expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
     expect(countStates(rows).get('undeclared')).toBe(1);
   });

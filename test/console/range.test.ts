@@ -51,7 +51,7 @@ describe('an address', () => {
     expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
   });
 
-  test('the query of a fixed range leaves the previous relative range in the page address', () => {
+  test('the query of a fixed range does not remove the previous relative range from the page address', () => {
     expect(rangeQuery({ from: 0, to: 1 })).not.toHaveProperty('range');
   });
 });
@@ -136,7 +136,7 @@ describe('the ranges of the calendar', () => {
     [{ first: 1, last: 1 }, 'previous', 'day', 'vs the day before'],
     [{ first: 1, last: 3 }, 'previous', undefined, 'vs previous period'],
     [{ from: 0, to: 1 }, 'none', 'none', 'vs previous period'],
-  ] as const)('the range %j with comparison %s names the period', (range, comparison, parameter, words) => {
+  ] as const)('the range %j with the comparison %s has the label $3', (range, comparison, parameter, words) => {
     const bounds = computeBounds(range, now, kept, 'UTC');
     expect(overviewQuery(range, bounds, comparison)['compare']).toBe(parameter);
     if (comparison !== 'none') expect(comparedWith(range, comparison)).toBe(words);

@@ -34,7 +34,7 @@ describe('the head of a column', () => {
     ['-name', 'name', false, 'name'],
     ['name', 'checks', true, '-checks'],
     ['-checks', 'checks', true, 'checks'],
-  ])('the order "%s" becomes, after a click on %s (a number: %s), the order "%s"', (sort, key, isNumber, next) => {
+  ])('the order "%s" becomes, after a click on %s (numeric: %s), the order "%s"', (sort, key, isNumber, next) => {
     expect(nextSort(sort, key, isNumber)).toBe(next);
   });
 });

@@ -117,7 +117,7 @@ afterAll(async () => {
   await stop(service);
 });
 
-const title = 'an address that sends %s on more connections than there are files does not lock out other addresses';
+const title = 'an address that sends %s on more connections than the open-file limit does not lock out others';
 
 test.each(floods)(title, (_, listener, part) => floodTwice(service, listener, part));
 

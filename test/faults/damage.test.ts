@@ -67,7 +67,7 @@ function damageKind(kind: PageKind, at: number, bytes: Buffer) {
 }
 
 describe.each(kinds)('a %s page', (kind) => {
-  test.each(damages)('the checks of startup and verify find a page damaged by %s', async (_what, at, bytes) => {
+  test.each(damages)('the checks of startup and verify find a page overwritten with %s', async (_what, at, bytes) => {
     const { data, file, page } = damageKind(kind, at, bytes);
     expect(() => checkStores(data, { monotonic: () => 0 })).toThrow(`Cannot open ${file}: it is damaged: page ${page}`);
     const findings: Finding[] = [];

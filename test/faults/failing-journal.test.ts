@@ -38,7 +38,7 @@ withFaults.describe.each<[DiskFault, RegExp]>([
   ['FAILING_FLUSH', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
   ['FAILING_FLUSHES', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
 ])('a journal with the fault %s', (fault, said) => {
-  test('a failed write sends 503 to every sender of the batch, and no later start counts the batch', async () => {
+  test('every sender of a batch gets 503 after a failed write, and no later startup counts the batch', async () => {
     const { service, shop, load, last } = await failUnderLoad(fault);
     const statuses = await last;
     expect(statuses).toContain(503);
@@ -53,7 +53,7 @@ withFaults.describe.each<[DiskFault, RegExp]>([
 });
 
 withFaults.test(
-  'the log of a server whose journal flushes all fail says that the next start can count the frame',
+  'the log says that the next startup might count the frame if all flushes of the journal fail',
   async () => {
     const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
     for (const status of await last) expect([503, undefined]).toContain(status);

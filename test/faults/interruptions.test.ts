@@ -157,7 +157,7 @@ test('a backup to a pipe reports that the reader has exited', async () => {
   expect([code, backup.said.text]).toEqual([1, words]);
 });
 
-test('a server stops during its backup, and the backup is complete', async () => {
+test('a backup of a server that stops during the backup is complete', async () => {
   const service = await serve({ data: piped });
   const backup = begin(['backup', '--data', piped, '--to', '-']);
   await once(backup.stdout!, 'readable');

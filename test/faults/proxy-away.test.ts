@@ -57,7 +57,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
     expect(readable(own)).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test.each(protocols)('pages can read a 503 of the proxy to packets over %s', async (_, send) => {
+  test.each(protocols)('pages can read the 503 response of the proxy to a packet over %s', async (_, send) => {
     const response = await send(away.port, path, packet);
     expect(response).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
     expect(readable(response)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });

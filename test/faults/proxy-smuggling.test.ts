@@ -114,11 +114,11 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     smuggledCount += 1;
   });
 
-  test.each(http1Attempts)('no request can be hidden over HTTP/1.1 in %s', (_, bytes) =>
+  test.each(http1Attempts)('no request can be hidden over HTTP/1.1 by %s', (_, bytes) =>
     attempt(() => sendHttp1(proxy.port, bytes)),
   );
 
-  test.each(speaksHttp2 ? http2Attempts : [])('no request can be hidden over HTTP/2 in %s', (_, fields, bodies) =>
+  test.each(speaksHttp2 ? http2Attempts : [])('no request can be hidden over HTTP/2 by %s', (_, fields, bodies) =>
     attempt(() => sendRawHttp2(proxy.port, rawHttp2(fields, bodies), waitMs)),
   );
 }

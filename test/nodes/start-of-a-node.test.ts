@@ -46,7 +46,7 @@ needing('postgresql').describe('a node', () => {
     [['--auth-url'], ['--base-url', 'https://flags.example']],
     [[], ['--auth-url', 'https://flags.example']],
     [['--base-url'], ['--auth-url', 'https://flags.example', '--api-listen', '127.0.0.1:0']],
-  ])('a node warns about missing public addresses: %j', async (missing, given) => {
+  ])('the missing public addresses that a node warns about are %j', async (missing, given) => {
     const data = join(freshDirectory(), 'addresses');
     const started = await startBinary({ data, args: ['--postgres', postgresUrl, ...given] });
     await stop(started);

@@ -64,7 +64,7 @@ describe('the image of a release', () => {
   });
 
   const skip = process.getuid?.() !== 0;
-  test('the file system of the image serves as its user, and the health check detects a stop', { skip }, () => {
+  test('the image runs a server as its own user, and its health check detects a stopped server', { skip }, () => {
     const rootfs = join(folder, 'rootfs');
     for (const name of ['proc', 'dev']) mkdirSync(join(rootfs, name), { recursive: true });
     for (const layer of layers) execFileSync('tar', ['--zstd', '-xpf', pathOf(layer), '-C', rootfs]);

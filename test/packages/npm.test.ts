@@ -48,7 +48,7 @@ describe('the npm packages of a release', () => {
     expect(run('unknown-command')).toMatchObject({ status: 2, stderr: expect.stringContaining('unknown-command') });
   });
 
-  test('npx starts a demo that answers, and Ctrl-C stops the demo', async () => {
+  test('npx starts a demo that responds to requests, and Ctrl-C stops the demo', async () => {
     const { child, url } = await startDemo('npx', ['flagmeter']);
     expect((await fetch(new URL('/readyz', url))).status).toBe(200);
     // A terminal sends the signal to all processes of the group.

@@ -91,7 +91,7 @@ describe('the conclusion of an experiment', () => {
     expect(formatExperimentState(shown)).toBe(label);
   });
 
-  it('a result that an earlier version froze gets the present sentence', () => {
+  it('a result that an earlier version froze gets the sentence of the current version', () => {
     const stored = { ...exampleFigures, text: 'Better with on: used per check is 4.0 percentage points higher.' };
     const experiment = { ...plan, result: { at: 0, figures: stored } } as unknown as Experiment;
     expect(showFrozen(experiment)).toEqual(exampleFigures);

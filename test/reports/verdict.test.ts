@@ -154,7 +154,7 @@ const cases: readonly VerdictCase[] = [
   ...silenceCases,
 ];
 
-test.each(cases)('judge decides on a feature with these facts: %s', (_, facts, kind, since, environments) => {
+test.each(cases)('judge returns $2 for a feature with these facts: %s', (_, facts, kind, since, environments) => {
   const judged = judge(facts);
   expect({ ...judged, since: judged.since === null ? null : (now - judged.since) / dayMs }).toMatchObject({
     kind,

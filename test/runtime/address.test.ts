@@ -10,7 +10,7 @@ it.each([
   expect(parseAddress(address)).toEqual({ host, port });
 });
 
-it.each(['127.0.0.1:8080', 'localhost:0', '[::1]:8080'])('formats the address %s unchanged', (address) => {
+it.each(['127.0.0.1:8080', 'localhost:0', '[::1]:8080'])('a parsed address is formatted as %s again', (address) => {
   const { host, port } = parseAddress(address);
   expect(authority(host, port)).toBe(address);
 });

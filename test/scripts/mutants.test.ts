@@ -19,7 +19,7 @@ describe('the table of mutants', () => {
   it.each([
     ['', 0],
     ['if (a) b; if (a) c;', 2],
-  ])('rejects a mutant whose text is missing or occurs several times: %j', (source, count) => {
+  ])('withoutRule rejects a mutant whose text is missing or occurs several times: %j', (source, count) => {
     const mutant = { file: 'src/x.ts', text: 'if (a)', without: '' } as Mutant;
     expect(() => withoutRule(source, mutant)).toThrow(`once in src/x.ts, but occurs ${count} times: if (a)`);
   });

@@ -11,6 +11,6 @@ it.each([
   ['options', ['test/scripts', '-t', 'a name'], undefined],
   ['a name that no test has', ['test/scripts', 'unmatchable'], 'unmatchable'],
   ['a file without tests', ['test/support/sources.ts'], 'test/support/sources.ts'],
-])('detects whether an argument matches no test file: %s', (_, args, expected) => {
+])('unmatched returns the argument that matches no test file: %s', (_, args, expected) => {
   expect(unmatched(root, args)).toBe(expected);
 });

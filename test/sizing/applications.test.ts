@@ -11,7 +11,7 @@ it.each([
   ['a lost packet', counts(5), counts(4), 0],
   ['a packet that counted twice', counts(5), counts(6), 0],
   ['a series that is missing', counts(5), new Map(), 0],
-  ['a series that nobody sent', new Map(), counts(5), 0],
+  ['a series that was not sent', new Map(), counts(5), 0],
   ['a lost packet next to unanswered packets', counts(5), counts(4), 3],
 ])('a bench reports %s as a difference', (_, expected, counted, uncertain) => {
   expect(findDifference(expected, counted, uncertain)).toMatch(/^a\/on: acknowledged/);

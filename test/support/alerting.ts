@@ -44,7 +44,7 @@ export async function expectAlerts(prometheus: Prometheus, fault: Fault, longMs 
 /** Tests faults of several services at the same time. */
 export function testAtOnce(prometheus: () => Prometheus, faults: readonly Fault[], longMs = 0): void {
   test.concurrent.each(faults.map((fault) => [fault.what, fault] as const))(
-    '%s',
+    'the alerts of Prometheus report %s',
     (_, fault) => expectAlerts(prometheus(), fault, longMs),
     5 * patienceMs + longMs,
   );

@@ -78,7 +78,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       await target?.stop();
     });
 
-    test.each(badPackets)('refuses the packet "$name" with status $status and code $code', async (packet) => {
+    test.each(badPackets)('the service refuses the packet $name with $status $code', async (packet) => {
       const response = await sendPacket(url(), packet, application.fills);
       expect(response.status).toBe(packet.status);
       expect(response.headers['content-type']).toBe('application/problem+json');
@@ -95,7 +95,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(await read('measurements')).toMatchObject({ metrics: [] });
     });
 
-    test.each(countedPackets)('accepts the packet "$name"', async (packet) => {
+    test.each(countedPackets)('the service accepts the packet $name', async (packet) => {
       const response = await sendPacket(url(), packet, application.fills);
       expect(response).toMatchObject({ status: 202, text: '' });
       expect(response.headers['flagmeter-noted']).toBe(packet.noted);

@@ -18,25 +18,25 @@ const obfuscated: readonly (readonly [string, string])[] = [
   ['quotes', 'Transfer-Encoding: "chunked"\r\n'],
   ['capitals', 'TRANSFER-ENCODING: CHUNKED\r\n'],
   ['two codings', 'Transfer-Encoding: chunked, identity\r\n'],
-  ['two codings the other way', 'Transfer-Encoding: identity, chunked\r\n'],
+  ['two codings in reverse order', 'Transfer-Encoding: identity, chunked\r\n'],
   ['chunked twice', 'Transfer-Encoding: chunked, chunked\r\n'],
-  ['two lines', `${chunked}Transfer-Encoding: x\r\n`],
-  ['two lines the other way', `Transfer-Encoding: x\r\n${chunked}`],
-  ['an empty line before it', `Transfer-Encoding:\r\n${chunked}`],
+  ['two coding lines', `${chunked}Transfer-Encoding: x\r\n`],
+  ['two coding lines in reverse order', `Transfer-Encoding: x\r\n${chunked}`],
+  ['an empty coding line before it', `Transfer-Encoding:\r\n${chunked}`],
   ['a parameter', 'Transfer-Encoding: chunked;q=1\r\n'],
   ['a comma', 'Transfer-Encoding: ,chunked,\r\n'],
   ['a folded line', 'Transfer-Encoding:\r\n chunked\r\n'],
   ['a line that begins with a space', ' Transfer-Encoding: chunked\r\n'],
-  ['a bare line feed before it', 'X: x\nTransfer-Encoding: chunked\r\n'],
-  ['a bare carriage return before it', 'X: x\rTransfer-Encoding: chunked\r\n'],
-  ['a bare line feed after it', 'Transfer-Encoding: chunked\nX: x\r\n'],
+  ['a bare line feed before the coding', 'X: x\nTransfer-Encoding: chunked\r\n'],
+  ['a bare carriage return before the coding', 'X: x\rTransfer-Encoding: chunked\r\n'],
+  ['a bare line feed after the coding', 'Transfer-Encoding: chunked\nX: x\r\n'],
   ['an underscore', 'Transfer_Encoding: chunked\r\n'],
-  ['a line of its own that is made away with', `Connection: transfer-encoding\r\n${chunked}`],
+  ['a coding that Connection removes', `Connection: transfer-encoding\r\n${chunked}`],
 ];
 
 const lengths: readonly (readonly [string, string])[] = [
   ['two lengths', `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n`],
-  ['two lengths the other way', `Content-Length: ${hidden.length}\r\nContent-Length: 0\r\n`],
+  ['two lengths in reverse order', `Content-Length: ${hidden.length}\r\nContent-Length: 0\r\n`],
   ['two lengths in a line', `Content-Length: 0, ${hidden.length}\r\n`],
   ['a sign', `Content-Length: +${hidden.length}\r\n`],
   ['a negative length', 'Content-Length: -1\r\n'],
@@ -49,7 +49,7 @@ const lengths: readonly (readonly [string, string])[] = [
   ['a length in a folded line', `X: x\r\n Content-Length: ${hidden.length}\r\n`],
   ['a space before the colon of the length', `Content-Length : ${hidden.length}\r\n`],
   ['a bare line feed before the length', `X: x\nContent-Length: ${hidden.length}\r\n`],
-  ['a length that is made away with', `Connection: content-length\r\nContent-Length: ${hidden.length}\r\n`],
+  ['a length that Connection removes', `Connection: content-length\r\nContent-Length: ${hidden.length}\r\n`],
 ];
 
 const chunks: readonly (readonly [string, string])[] = [

@@ -111,7 +111,7 @@ describe('compare in simulated experiments', () => {
   it.each<[string, Experiment, number]>([
     ['people with habits who return', usual, 2000],
     ['a few people with most of the checks', { ...usual, spread: 1.5 }, 250],
-    ['people who nearly always or never do it', { ...usual, alike: 0.5 }, 250],
+    ['people whose rate is nearly 0 or nearly 1', { ...usual, alike: 0.5 }, 250],
     ['people who return every day', { ...usual, comes: 1 }, 150],
     ['people who come once', { ...usual, alike: 0, comes: 0.15, people: [250, 250] }, 250],
     ['rare events', { ...usual, rates: [0.03, 0.03] }, 250],

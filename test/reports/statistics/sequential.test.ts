@@ -90,7 +90,7 @@ describe('sequentialInterval in simulated experiments of three weeks', () => {
     ['people who return every day', { ...usual, comes: 1, people: [120, 120] }, 200],
     ['people who come once', { ...usual, alike: 0, comes: 0.08, people: [300, 300] }, 200],
     ['very different days', { ...usual, dayEffect: 1 }, 200],
-  ])('sequentialInterval, read every day, rarely finds an effect for %s without one', (_, experiment, count) => {
+  ])('sequentialInterval, read every day, rarely finds an effect that does not exist: %s', (_, experiment, count) => {
     expect(looks(experiment, count, 30).found).toBeLessThanOrEqual(alpha);
   });
 

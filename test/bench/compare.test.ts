@@ -79,7 +79,7 @@ describe('createRows', () => {
 
   it.each([
     ['that one side reports', [[run(null)], [run(2)]], [2]],
-    ['of sides that are both unavailable', [[], []], []],
+    ['if neither side has run', [[], []], []],
   ] as const)('createRows keeps a figure %s', (_, samples, current) => {
     expect(createRows('wear', figures, samples)).toMatchObject([{ group: 'wear', previous: [], current }]);
   });

@@ -100,7 +100,7 @@ describe('demo data', () => {
     expect(await read(`/applications/${application}/features/${feature}/verdict`)).toMatchObject({ kind });
   });
 
-  test('the demo data contains flags that a pipeline can find by a filter for their verdict', async () => {
+  test('a pipeline can find flags in the demo data by their verdict', async () => {
     const run = (...filter: string[]) =>
       runBinary(['features', 'list', '--app', application, ...filter, '--fail-if-any'], {
         FLAGMETER_URL: demo.url,

@@ -108,7 +108,7 @@ beforeAll(async () => {
 });
 
 describe('shell commands of the docs', () => {
-  test('a block that this test does not run names an existing test that runs it', () => {
+  test('an existing test runs each block that this test does not run', () => {
     expect(here.length).toBeGreaterThan(20);
     for (const each of runElsewhere) {
       expect(existsSync(join(root, each[2])), each[2]).toBe(true);

@@ -61,7 +61,7 @@ test('a server without any successful backup logs an error, continues, and does 
   expect(existsSync(dirname(folder))).toBe(false);
 });
 
-test('a bucket that does not respond delays neither the service nor its shutdown', async () => {
+test('an S3 bucket that does not respond delays neither the service nor its shutdown', async () => {
   let calls = 0;
   const hanging = createServer((socket) => {
     calls += 1;

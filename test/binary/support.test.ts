@@ -61,7 +61,7 @@ function findSecrets(text: string): string[] {
   return [...secrets].filter(([, secret]) => text.includes(secret)).map(([name]) => name);
 }
 
-test('support describes a running server with its parts, without any of its secrets', async () => {
+test('flagmeter support describes a running server without showing any secret of the server', async () => {
   const { data, config, credentials, service, ops } = await openServer();
   // The log of a first start contains the credentials, which are not lines of the log.
   const first = `The password is ${credentials.adminPassword}\n${JSON.stringify(credentials)}\n`;
@@ -85,7 +85,7 @@ test('support describes a running server with its parts, without any of its secr
   await stop(service);
 });
 
-test('support writes a new file that only its owner can read, and replaces no file', async () => {
+test('flagmeter support writes a new file that only its owner can read, and replaces no file', async () => {
   const data = join(freshDirectory(), 'data');
   await prepare(data);
   const out = join(freshDirectory(), 'support.txt');
@@ -101,7 +101,7 @@ test('support writes a new file that only its owner can read, and replaces no fi
   });
 });
 
-test('support describes wrong settings and the address of PostgreSQL without their secrets', async () => {
+test('flagmeter support describes wrong settings and the PostgreSQL address without their secrets', async () => {
   const password = note('the password of PostgreSQL');
   const env = { FLAGMETER_POSTGRES: `postgres://flagmeter:${password}@db1/flagmeter` };
   const right = await runBinary(['support', '--out', '-'], env);

@@ -100,7 +100,7 @@ async function createKey(page: Page): Promise<void> {
 }
 
 describe('a dangerous change after an old sign-in', () => {
-  test('a dangerous change after an old sign-in is not made if the user cancels the new sign-in', async () => {
+  test('cancelling the new sign-in that a dangerous change requires after an old sign-in changes nothing', async () => {
     const { page } = await visitLater('/settings/team');
     await createKey(page);
     expect(await schemeFaults(page)).toEqual([]);
@@ -110,7 +110,7 @@ describe('a dangerous change after an old sign-in', () => {
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Deployment');
   });
 
-  test('a dangerous change after an old sign-in is made after a new sign-in, which replaces the session', async () => {
+  test('the new sign-in that a dangerous change requires completes the change, and replaces the session', async () => {
     const { page, context } = await visitLater('/settings/team');
     await createKey(page);
     const [popup] = await Promise.all([

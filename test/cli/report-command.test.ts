@@ -117,7 +117,7 @@ describe('usage', () => {
     expect(out).toMatch(/^checkout +off +10 +0 +0 +-$/m);
   });
 
-  it('usage prints the people of the environment with their days, and of each feature', async () => {
+  it('usage prints the number of people of the environment with the counted days, and of each feature', async () => {
     await api('PATCH', `/applications/${admin.application}`, 200, { acceptClientIdentities: true });
     expect(await send({ u: 'user-1', f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
     const { out } = await run(`usage ${here}`);

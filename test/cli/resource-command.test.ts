@@ -118,7 +118,7 @@ describe('list', () => {
     await expect(failing('--verdict new')).rejects.toMatchObject({ exitCode: 8, message: 'There is 1 feature' });
   });
 
-  it('list commands report an empty list, but print it as JSON with --json', async () => {
+  it('list commands report an empty list in words, and print an empty list as JSON with --json', async () => {
     expect(await run(`keys list --app ${admin.application}`)).toMatchObject({
       out: '',
       err: 'There are no application keys\n',

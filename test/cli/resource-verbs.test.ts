@@ -182,7 +182,7 @@ describe('a log', () => {
     await expect(run(command)).rejects.toThrow(message);
   });
 
-  it('deletions lists pending deletions', async () => {
+  it('the command "deletions" lists pending deletions', async () => {
     await run(`envs delete Staging --app ${admin.application} --yes`);
     const { out } = await run('deletions');
     expect(out).toMatch(new RegExp(`^DELETED .*\n[^]*UTC +environment +Staging +${admin.application}$`, 'm'));

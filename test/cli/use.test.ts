@@ -106,7 +106,7 @@ describe('the default application', () => {
     );
   });
 
-  it('a deletion names the application', async () => {
+  it('the message about a deletion contains the name of the application', async () => {
     await withApplications('Shop');
     const run = await signedIn();
     expect((await run('envs delete Staging --yes')).err).toContain('the environment Staging of Shop at ');

@@ -85,11 +85,11 @@ describe('the path of a command', () => {
   });
 });
 
-describe('support', () => {
+describe('flagmeter support', () => {
   it.each([
     ['--config DIR/none', /^Cannot read --config .*: no such file or directory/m],
     ['--config DIR/bad.json', /^Cannot use --listen 5 \(from .*bad\.json\): must be HOST:PORT/m],
-  ])('support %s reports wrong settings, and everything that needs no settings', async (options, reason) => {
+  ])('flagmeter support %s reports wrong settings, and the sections that need no settings', async (options, reason) => {
     const { out } = await run(`support ${options} --data DIR/empty --log DIR/text --out -`);
     const section = (name: string) => out.split(/^== /m).find((each) => each.startsWith(`${name} ==`))!;
     expect(section('settings')).toMatch(reason);
@@ -99,7 +99,7 @@ describe('support', () => {
     expect(out.match(reason)).toHaveLength(1);
   });
 
-  it('support explains which of its sources cannot be read', async () => {
+  it('flagmeter support reports which of its sources cannot be read, and why', async () => {
     const { out } = await run('support --data DIR/none --log DIR/none --out -');
     expect(out).toContain(`Cannot read ${folder}/none: not a directory; name it with --data`);
     expect(out).toContain(`Cannot read ${folder}/none: no such file or directory`);

@@ -67,7 +67,7 @@ test('signing-keys rotate lists the ids of the current keys without key material
   expect(out).not.toContain(JSON.stringify(found[0]).match(/"d":"([^"]+)"/)?.[1]);
 });
 
-test('signing-keys rotate does not prepare a directory', async () => {
+test('signing-keys rotate refuses an unprepared directory, and creates no files in it', async () => {
   const data = temporaryDirectory();
   await expect(run(['rotate', '--data', data])).rejects.toThrow(
     `Cannot use ${data}: it is not a prepared data directory`,

@@ -13,7 +13,7 @@ describe('nextSteps', () => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 
-  it('nextSteps names the console, its docs and the data, and its command contains the address unless it is the default', () => {
+  it('nextSteps names the console, the docs and the data, and its command omits only the default address', () => {
     const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
     expect(text).toMatch(/^ {2}Console +https:\/\/flags\.example\.com\/$/m);
     expect(text).toMatch(/^ {2}Docs +https:\/\/flags\.example\.com\/docs$/m);

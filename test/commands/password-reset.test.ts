@@ -40,7 +40,7 @@ test('askForPassword sends the request to a running server, and leaves no files 
   expect(readdirSync(data)).toEqual([]);
 });
 
-test('askForPassword reports why the server refused the request, with its exit code', async () => {
+test('askForPassword throws the reason and the exit code of a refusal by the server', async () => {
   const data = temporaryDirectory();
   const server = () =>
     handlePasswordRequests(data, async () => {

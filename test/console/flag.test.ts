@@ -42,7 +42,7 @@ describe('the heading of a verdict', () => {
     expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
   });
 
-  it('the heading of a flag in use mentions the 30-day rule', () => {
+  it('the heading of a flag in use has the number of variants within 30 days', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
     const used = createVerdict('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
     expect(formatHeading(used, notArchived, words).heading).toBe(

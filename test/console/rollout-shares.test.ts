@@ -55,7 +55,7 @@ describe('the plan of a flag', () => {
     expect(formatPlan({ rollout, split: { on: 1 } }, Date.parse(day), words)).toBe(text);
   });
 
-  test('the plan of a flag without a rollout is its split, if any', () => {
+  test('the plan of a flag without a rollout is the split of the flag, if the flag has a split', () => {
     expect(formatPlan({ rollout: null, split: { on: 1, off: 3 } }, 0, words)).toBe('split on 25%, off 75%');
     expect(formatPlan({ rollout: null, split: null }, 0, words)).toBeUndefined();
   });

@@ -22,7 +22,7 @@ test('the settings of the checklist are valid, and set public URLs', () => {
   expect(() => checkPublicUrls(read)).not.toThrow();
 });
 
-test('the drop-in of the checklist allows every directory that the settings name for writing', () => {
+test('the drop-in of the checklist allows writing to the backup directory in the settings', () => {
   const { 'backup-to': backupTo } = JSON.parse(readBlock('json')) as Record<string, string>;
   expect(readBlock('ini')).toContain(`ReadWritePaths=-${backupTo}\n`);
 });

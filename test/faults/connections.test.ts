@@ -165,7 +165,7 @@ test('--max-connections-per-address limits an address across all threads, but no
   await stop(service);
 });
 
-test('the limit 0 allows any number of connections per address', async () => {
+test('--max-connections-per-address 0 allows any number of connections per address', async () => {
   const service = await serve(files, '--max-connections-per-address', '0');
   const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.open(readPort(service, 'http'))));
   enders.push(() => clients.forEach((each) => void each.close()));

@@ -126,7 +126,7 @@ test('a backup of a running server ends on Ctrl-C, and leaves no open read trans
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
-test('a backup that waits for a server ends on Ctrl-C, and removes its request', async () => {
+test('a backup that waits for a server ends on Ctrl-C, and removes its fold request', async () => {
   const own = join(freshDirectory(), 'data');
   const credentials = await copyPrepared(own);
   const service = await serve({ data: own });
@@ -142,7 +142,7 @@ test('a backup that waits for a server ends on Ctrl-C, and removes its request',
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
-test('a backup to a pipe that nobody reads ends on Ctrl-C', async () => {
+test('a backup to a pipe without a reader ends on Ctrl-C', async () => {
   const backup = begin(['backup', '--data', piped, '--to', '-']);
   await once(backup.stdout!, 'readable');
   expect(await interrupt(backup)).toEqual(unchanged);

@@ -63,7 +63,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
     expect(readable(response)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test('pages cannot read other responses of the proxy', async () => {
+  test('pages cannot read responses of the proxy to the management API or to a packet without an origin', async () => {
     const refused = await byHttp1(up.port, path, { ...packet, headers: { 'content-type': 'application/json' } });
     for (const response of [
       await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),

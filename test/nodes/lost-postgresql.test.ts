@@ -157,7 +157,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await expectAll();
   });
 
-  test('nodes refuse a database with a secret under another key, and continue once their secret is restored', async () => {
+  test('nodes refuse a database with the secret of another database, and continue once it is restored', async () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)

@@ -267,7 +267,7 @@ describe('data that PostgreSQL has lost', () => {
       await expectCounts(node, { f: 101 });
   });
 
-  it('the sources of a restore are listed with the latest accounts first', async () => {
+  it('the list of sources for a restore begins with the source of the latest accounts', async () => {
     const { two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const data = await end(two);

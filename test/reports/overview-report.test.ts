@@ -175,7 +175,7 @@ test('an overview counts each user once over complete UTC days, and compares as 
   });
 });
 
-test('an overview counts the users of today if it counted none before', () => {
+test('an overview includes the users of today if its complete days have no users', () => {
   const store = temporaryUsage();
   count(createAggregator(store), [{ ago: 20, series: 0, checks: 1 }]);
   const shown = read(store, { from: '2026-01-29T10:00:00Z' });

@@ -109,7 +109,7 @@ describe('the sustained rate', () => {
   const open = (offered: number, more: object = {}) =>
     measured({ share: 0.8, offered, packetsPerSecond: offered, bytesPerPacket: 500, ...more });
 
-  it('the sustained rate is the highest rate with all responses in time, and has the bytes written per day', () => {
+  it('the sustained rate is the highest rate with all responses in time, and states the bytes written per day', () => {
     const all = [
       measured(),
       open(10_000),

@@ -40,7 +40,7 @@ describe('the docs', () => {
     expect(own.sort()).toEqual(documents.map((name) => `docs/${name.replace(/\.md$/, '')}`).sort());
   });
 
-  test('an address of the docs with a slash at its end leads to the page without it', async () => {
+  test('an address of the docs with a slash at its end redirects to the address without the slash', async () => {
     for (const [path, page] of [
       ['/docs/', '/docs'],
       ['/docs/semantics/', '/docs/semantics'],

@@ -220,7 +220,7 @@ test('the cookies of unfinished sign-in attempts stay within the size limit of r
   expect(browser.attempts).toEqual(begun.slice(-24));
 });
 
-test('signing in starts a new session for any session cookie of the browser', async () => {
+test('signing in starts a new session even if the browser already has a session cookie', async () => {
   const browser = newBrowser();
   const [, port] = fixture.service.http.split(':');
   const planted = `${'x'.repeat(22)}.${'y'.repeat(43)}`;

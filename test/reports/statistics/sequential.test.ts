@@ -29,7 +29,7 @@ describe('boundary', () => {
     );
   });
 
-  it('boundary limits a random walk that is checked after every step, with rare exceptions', () => {
+  it('a random walk that is checked after every step rarely exceeds boundary', () => {
     const draws = createDraws(7);
     const walks = 1000;
     const exceeded = Array.from({ length: walks }, () => isExceeded(draws, 200)).filter(Boolean).length;

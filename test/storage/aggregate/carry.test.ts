@@ -161,7 +161,7 @@ test('complete minutes and hours are rolled up, and all cells are deleted after 
   expect(at(first + 501 * 1440)).toEqual([[], [], []]);
 });
 
-test('an environment without new counts causes no writes', async () => {
+test('upkeep of an environment without new counts writes nothing', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store);
   expect(upkeep(aggregator, start, 8)).toBe(false);

@@ -128,7 +128,7 @@ function textbook(users: readonly number[], chunk: number): Uint8Array {
 }
 
 describe('Chunk', () => {
-  test('a chunk has the registers of the textbook algorithm, whether it holds coupons or registers', () => {
+  test('a chunk of coupons and a chunk of registers both have the registers of the textbook algorithm', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         for (const [chunk, content] of createSketch(users).contents()) {
@@ -157,7 +157,7 @@ describe('Chunk', () => {
     expect(content?.registers?.[0]).toBe(rank);
   });
 
-  test('adding a known user to a chunk reports no change, whether the chunk holds coupons or registers', () => {
+  test('adding a known user to a chunk of coupons or of registers reports no change', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         const sketch = createSketch(users);

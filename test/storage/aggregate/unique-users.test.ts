@@ -68,7 +68,7 @@ test('the number of unique users is the size of the union of the sketches over a
   );
 });
 
-test('groups keep their order, even if there are too many groups for one counting step', async () => {
+test('the groups of a report keep their order, even if there are too many groups for one counting step', async () => {
   const store = temporaryUsage();
   const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
   const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);

@@ -158,7 +158,7 @@ test('a backup fails if the server is killed during the backup', async () => {
 });
 
 test.each([1, 2])(
-  'foldJournals folds the journal of each lane without a server, as the next startup would (lanes: %i)',
+  'foldJournals folds the journal of each lane if no server runs, as the next startup would (lanes: %i)',
   async (lanes) => {
     const data = await killed(lanes);
     const expected = await replayed(data);

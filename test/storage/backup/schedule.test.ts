@@ -84,7 +84,7 @@ test('a directory that has the name of a backup is not removed', async () => {
   expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
 });
 
-test('a missing destination directory is not created, because its volume may be unmounted', async () => {
+test('a missing destination directory is not created, because its volume might be unmounted', async () => {
   const folder = join(temporaryDirectory(), 'mount/backups');
   await expect(folderDestination(folder).files()).rejects.toThrow(
     `Cannot write backups to ${folder}: no such directory; create it, or mount its volume`,

@@ -60,7 +60,7 @@ test('a sender gets its response only once its own batch is on disk', async () =
   expect([first, second]).toEqual([true, true]);
 });
 
-test('a batch takes at most its maximum number of packets', async () => {
+test('a batch contains at most the maximum number of packets', async () => {
   const { begun, heard, send } = openLane(2);
   send(5);
   await turn();

@@ -52,7 +52,7 @@ test('metrics over the limit are folded into the surplus metric', () => {
 });
 
 test.each([
-  ['zero bytes', ''],
+  ['a length of 0', ''],
   ['a control character', 'a\nb'],
   ['a lone surrogate', '\ud83d'],
   ['257 bytes', 'n'.repeat(257)],

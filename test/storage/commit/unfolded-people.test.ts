@@ -77,7 +77,7 @@ function createEnvelope([kind, person, serial]: Step): Parameters<UnfoldedPeople
 }
 
 describe('UnfoldedPeople', () => {
-  test('finds the same people as a store to which every change was applied, with or without folds', () => {
+  test('UnfoldedPeople finds the same people as a store with every change, with or without folds', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const base = openTables();

@@ -167,7 +167,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(texts(new JournalReader(journal, 0))).toEqual([fill.toString()]);
     });
 
-    it('recycling turns segments of the right size into spares, and removes other segments', () => {
+    it('recycling turns segments of the right size into spare segments, and removes other segments', () => {
       const writer = new JournalWriter(journal, 0, 8_192);
       for (let frame = 1; frame < 6; frame++, prepare()) append(writer, frame, frame);
       prepare();

@@ -30,7 +30,7 @@ function open(): { store: UsageTables; put: (...sights: SenderSight[]) => void }
   return { store, put: (...sights) => store.lmdb.transactionSync(() => putSights(store, sights)) };
 }
 
-test('a sender keeps its first and last time even if reports arrive late', () => {
+test('the first and last times of a sender are correct even if reports arrive late', () => {
   const { store, put } = open();
   put(sight(browser('a'), 100), sight(server('b'), 100), sight(browser('a'), 100, 8));
   put(sight(browser('a'), 105), sight(browser('a'), 103));

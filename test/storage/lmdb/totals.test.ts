@@ -45,7 +45,7 @@ describe('a running total', () => {
     expect(count(total(5), total(7, { at: noon - 60_000 }))).toEqual([5, 2]);
   });
 
-  test('only later increases of an unknown running total count if the sender began long ago', () => {
+  test('an unknown running total of a sender that began long ago counts only by its later increases', () => {
     const known = { fresh: 0 };
     expect(count(total(500, known), total(502, { ...known, at: noon + 1 }))).toEqual([0, 2]);
   });

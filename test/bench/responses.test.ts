@@ -31,7 +31,7 @@ describe('responseReader', () => {
     );
   });
 
-  it('responseReader reads a stream byte by byte', () => {
+  it('responseReader reads a stream that arrives byte by byte', () => {
     expect(readStatuses([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 200, 204, 202, 503]);
   });
 

@@ -28,7 +28,7 @@ test('the difference of two readings compares threads with the same id, and incl
   });
 });
 
-test('a reading of a server contains the names of its threads and its commits', async () => {
+test('a reading of a server contains the number of commits and the names of the threads', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const { http, pid } = await startBinary({ data });

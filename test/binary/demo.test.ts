@@ -187,7 +187,7 @@ describe('demo data', () => {
     expect(demo.stderr().replace(/^.* a commit was slow .*\n/gm, '')).toBe('');
   });
 
-  test('another demo removes the data of a killed demo, and not the data of a running demo', async () => {
+  test('a starting demo removes the data of a killed demo, but not the data of a running demo', async () => {
     const { temp } = demo;
     const [own = ''] = left(temp);
     const killed = spawnDemo(freePorts, temp);

@@ -18,7 +18,7 @@ import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../sup
 
 const { describe, test } = needing(openFeatureSdks);
 
-test('the types of the package for OpenFeature are compatible with both SDKs', () => {
+test('the types of the package for OpenFeature are compatible with the SDKs for servers and for pages', () => {
   expect(checkTypes()).toBe('');
 });
 

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const pageAddress = (page: string, query = 'range=24h') => `/apps/${shop.application}/Production/${page}?${query}`;
 
-test('the activity page lists changes by day with links, folds many changes of one kind, and filters them', async () => {
+test('the activity page lists changes by day with links, folds many changes of one kind, and has filters', async () => {
   const { page } = await console_.visit(pageAddress('activity'));
   await page.getByRole('link', { name: 'checkout' }).first().waitFor();
   await page.getByText('Changed: keep for ever no → yes').waitFor();
@@ -51,7 +51,7 @@ test('the activity page lists changes by day with links, folds many changes of o
   await page.getByText('No change in this range matches').waitFor();
 });
 
-test('the activity page shows a change that is made while it is open, on a phone and in dark mode too', async () => {
+test('the open activity page shows a change as soon as it is made, on a phone and in dark mode too', async () => {
   const { page, tab } = await console_.visit(pageAddress('activity', 'range=1h'), { colorScheme: 'dark' });
   await page.getByText('Changed: keep for ever no → yes').waitFor();
   const path = `/api/v2/applications/${shop.application}/features`;

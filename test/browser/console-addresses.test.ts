@@ -73,7 +73,7 @@ describe('a page', () => {
   });
 });
 
-test('a query parameter without effect is reported, and a button removes it', async () => {
+test('a query parameter without effect is reported, and a button removes the parameter', async () => {
   const place = `/apps/${shop}/Production`;
   const { page, tab } = await console.visit(`${place}/flags?range=30d&sort=colour&show=colour`);
   const [people, metrics, fixed] = await Promise.all([

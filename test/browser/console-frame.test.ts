@@ -41,7 +41,7 @@ describe('the switchers', () => {
     await page.locator('[aria-label="Environment: Staging"]:focus').waitFor();
   });
 
-  test('the list of applications has a search field if it is long', async () => {
+  test('a long list of applications has a search field', async () => {
     const environments = Array.from({ length: 12 }, (_, index) => `Region ${index + 1}`);
     const { application } = await openSender(console, 'Many regions', { environments });
     const { page } = await console.visit(`/apps/${application}/Region%201/flags`);

@@ -267,7 +267,7 @@ test('an application is deleted after its name is typed, and its keys stop worki
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
 });
 
-test('the limit of the pricing tier is shown next to the field', async () => {
+test('the form of an application shows a refusal by the limit of the pricing tier next to its field', async () => {
   const other = await openConsole();
   onTestFinished(() => other.close());
   const team = `/api/v2/teams/${other.credentials.teamId}`;

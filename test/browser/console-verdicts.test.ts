@@ -89,7 +89,7 @@ describe('the verdict', () => {
     expect(await page.locator('.flag-verdict .primary').count()).toBe(0);
   });
 
-  test('the page of an undeclared flag warns about it, and links to the similar declared flag', async () => {
+  test('the page of an undeclared flag warns about the flag, and links to the similar declared flag', async () => {
     const { page } = await console.visit(featureAddress(shop, 'chekcout'));
     await page.locator('.flag-verdict.panel-warn').waitFor();
     await page.locator('.flag-verdict .primary').getByText('Declare flag').waitFor();

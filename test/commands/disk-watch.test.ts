@@ -32,7 +32,7 @@ function open(disks: Record<'data' | 'backups', { device: number; free: number }
   return { watch, clock, lines };
 }
 
-test('DiskWatch warns once an hour while a disk is almost full, and logs when it has space again', async () => {
+test('DiskWatch warns once an hour while a disk is almost full, and logs when the disk has space again', async () => {
   const disks = { data: { device: 1, free: 50 * GiB }, backups: { device: 2, free: 5 * GiB } };
   const { watch, clock, lines } = open(disks);
   await watch.look();

@@ -132,7 +132,7 @@ describe('flagmeter init', () => {
     [[...admin, '--admin-password-file', 'p'], { p: 'x'.repeat(5_000) }, 'at most 1024 bytes'],
     [[...admin, '--workers', '2'], {}, 'Unknown option --workers'],
     [[...admin, '--json=yes'], {}, '--json does not take a value'],
-  ])('init refuses %j with the files %j before it touches the directory', async (argv, files, message) => {
+  ])('init refuses %j with the files %j, and does not touch the directory', async (argv, files, message) => {
     const data = freshDirectory();
     const attempt = run(['--data', data, ...argv], files);
     await expect(attempt).rejects.toThrow(UsageError);

@@ -118,7 +118,7 @@ needing('postgresql').describe('flagmeter postgres init', () => {
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
   });
 
-  it('postgres init refuses a role that may not create the views, and a database that already has them', async () => {
+  it('postgres init refuses a role that may not create the views, and a database that has the views', async () => {
     const asGuest = ['--postgres', url.replace('postgres@', 'guest@')];
     const query = (text: string) => postgres.query(text, [], url);
     await query('GRANT CREATE ON SCHEMA public TO guest');

@@ -33,7 +33,7 @@ const losses: readonly [string, (data: string) => void, answers?: (number | unde
 ];
 
 describe.each(losses)('a server whose data directory is lost: %s', (_what, lose, statuses = [503, undefined]) => {
-  test('a server that lost its directory accepts a packet only if the journal keeps it, and exits with code 1', async () => {
+  test('a server that lost its directory accepts only packets in the journal, and exits with code 1', async () => {
     const { service, data, shop } = await startShop();
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
     lose(data);

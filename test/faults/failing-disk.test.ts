@@ -67,7 +67,7 @@ async function load(service: StartedProcess, key: string, access: string, begun:
 }
 
 test.each<DiskFault>(['FAILING_META', 'FAILING_DATA', 'FAILING_SYNC'])(
-  'a service under load exits with code 1 after %s, and keeps what it accepted',
+  'a service under load exits with code 1 after the fault %s, and keeps accepted packets',
   async (fault) => {
     const service = await startOnFailingDisk(fault);
     const { credentials, data } = service;

@@ -91,7 +91,7 @@ test('batches that several threads committed are counted once after the process 
 });
 
 needing('g++').test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
-  'every thread gets a refusal after %s, and the next startup counts all acknowledged batches',
+  'every thread gets a refusal after the fault %s, and the next startup counts acknowledged batches',
   async (fault) => {
     const data = await preparedDirectory();
     const { env, fail } = failingDisk(fault);

@@ -67,7 +67,7 @@ function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: num
   expect(counts.reduce((sum, checks) => sum + checks, 0)).toBe(identities.length * checksOfBatch);
 }
 
-test('a node that was killed at any time keeps each batch that it reported to be on disk exactly once', async () => {
+test('a killed node keeps each batch that was reported as durable exactly once', async () => {
   const data = temporaryDirectory();
   const said: string[] = [];
   const ends = 12;
@@ -79,7 +79,7 @@ test('a node that was killed at any time keeps each batch that it reported to be
 });
 
 needing('g++').test(
-  'a node whose disk fails while it counts and seals keeps each reported batch exactly once',
+  'a node whose disk fails during counting and sealing keeps each reported batch exactly once',
   async () => {
     const data = temporaryDirectory();
     const { env, fail } = failingDisk('FAILING_SYNC');

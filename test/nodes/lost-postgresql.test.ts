@@ -58,7 +58,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('reports list a node that stopped cleanly, because it might be counting without PostgreSQL', async () => {
+  test('reports list a stopped node as possibly counting, because the node might run without PostgreSQL', async () => {
     const { data } = nodes[2]!;
     expect((await readReport(nodes[0]!)).mayBeCounting).toBeUndefined();
     await stop(nodes[2]!);
@@ -84,7 +84,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     for (const node of nodes) expect((await readReport(node)).mayBeCounting).toBeUndefined();
   });
 
-  test('nodes continue on an empty database that is filled from one of them', async () => {
+  test('nodes continue on an empty database that is filled from one of the nodes', async () => {
     await lose();
     for (const node of nodes) expect(await send(node)).toBe(202);
     const { data } = nodes[0]!;
@@ -157,7 +157,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await expectAll();
   });
 
-  test('nodes refuse a database with the secret of another database, and continue once it is restored', async () => {
+  test('nodes refuse a database with a foreign secret, and continue once the right secret is restored', async () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)

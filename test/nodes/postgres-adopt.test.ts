@@ -83,7 +83,7 @@ needing('postgresql').describe('flagmeter postgres adopt', () => {
     await stop(running);
   });
 
-  test('flagmeter postgres adopt moves the store even if it is killed, and all nodes have the same reports', async () => {
+  test('flagmeter postgres adopt moves the store despite kills, and all nodes have the same reports', async () => {
     let kills = 0;
     for (let ms = 40; (await killedAfter(ms)) === 'killed'; ms += 10) kills += 1;
     expect(kills).toBeGreaterThan(2);

@@ -162,7 +162,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), often);
   });
 
-  test('a node of the previous release stops applying the log at an unsupported entry until it is updated', async () => {
+  test('an unsupported log entry stops a node of the previous release until the node is updated', async () => {
     const [first, second, third] = nodes as [Node, Node, Node];
     await restart(first, before);
     const { checks } = clients.told;

@@ -42,7 +42,7 @@ describe('the image of a release', () => {
     config = read(read(manifest).config);
   }, 300_000);
 
-  test('the blobs of the image have the digests and sizes that refer to them', () => {
+  test('each blob of the image has the digest and the size in the reference to the blob', () => {
     const index = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')).manifests[0];
     const [manifest] = read(index).manifests;
     for (const blob of [index, manifest, read(manifest).config, ...layers])

@@ -36,7 +36,7 @@ function copyDirectory(data: string): string {
 }
 
 describe('a process whose stream was closed', () => {
-  it('a process whose stream was closed keeps its counts, and the next process ships each of them once', async () => {
+  it('a process whose stream was closed keeps its counts, and the next process ships each count once', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const two = await start(url);

@@ -46,7 +46,7 @@ async function live(node: TestReplica, history: History, doings: Life): Promise<
 
 const runs = { numRuns: 15 };
 
-test('two replicas have the same content, however entries are grouped, and whenever they restart or do upkeep', async () => {
+test('two replicas have the same content for any grouping of entries, and any time of restarts or upkeep', async () => {
   await fc.assert(
     fc.asyncProperty(happenings, life, life, async (happened, one, other) => {
       const history = new History(happened, narrow, 20 * hourMs);

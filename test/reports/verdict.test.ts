@@ -51,7 +51,7 @@ const cases: readonly VerdictCase[] = [
     'P S',
   ],
   [
-    'one variant after another one',
+    'one variant after another variant',
     createFacts([place('P', { sight: createSight([100, 0], { on: [50, 0], off: [100, 31] }) })]),
     'one_variant',
     31,

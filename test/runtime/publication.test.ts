@@ -45,7 +45,7 @@ test('a subscriber applies messages even without a call of catchUp', async () =>
   expect(applied).toEqual(['one', 'two']);
 });
 
-test('a subscriber does not apply a message again if applying it has failed', () => {
+test('a subscriber does not retry a message that it failed to apply', () => {
   const { from, to } = publication();
   const publisher = new Publisher<number>(from);
   const applied: number[] = [];
@@ -78,7 +78,7 @@ test('a subscriber closes after the publisher has closed, and applies no later m
   expect(applied).toEqual([]);
 });
 
-test('a thread has applied a published message once it catches up after publish has returned', async () => {
+test('a thread that catches up after a publish call has applied the published message', async () => {
   const start = await sourceThreads('test/runtime/publication-thread.ts');
   const news = publication();
   const back = publication();

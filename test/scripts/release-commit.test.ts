@@ -45,7 +45,7 @@ describe('npm run release', () => {
     expect(formatSource('0.2.0', undefined)).toContain('flagmeter 0.2.0 (commit unknown');
   });
 
-  it('npm run release prints the command that tags the commit, unless the packages differ from it', () => {
+  it('npm run release prints the command that tags the commit, unless the packages have other changes', () => {
     const command = "git tag -a v0.2.0 -m 'flagmeter 0.2.0'";
     expect(formatTagging('0.2.0', clean)).toBe(`To tag the release: ${command} ${id}`);
     expect(formatTagging('0.2.0', undefined)).toContain(`${command} COMMIT`);

@@ -232,7 +232,7 @@ describe('the readers of Unleash tables', () => {
     ]);
   });
 
-  it('the Unleash reader counts only the checks without a variant as enabled and disabled', () => {
+  it('the Unleash reader counts only checks without a variant as checks of enabled or disabled', () => {
     const covered = new VariantChecks();
     const reader = unleashVariantsReader('v.csv', variants, covered);
     const rows = [`${key},blue,3`, `${key},red,1`, `${key},disabled,9`, `${key.replace('web', 'app')},blue,7`];

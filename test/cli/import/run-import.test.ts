@@ -124,7 +124,7 @@ describe('flagmeter import', () => {
     expect(existsSync('/nowhere.csv')).toBe(false);
   });
 
-  it('import --before imports only earlier rows, and counts them once even if it is repeated', async () => {
+  it('import --before imports only earlier rows, and a repetition of the import counts no row again', async () => {
     const path = file(
       header,
       '2026-01-01T10:00:00Z,Production,checkout,on,1,0,0',

@@ -105,7 +105,7 @@ test.each<[string, (path: string) => void]>([
   ['a FIFO', (path) => execFileSync('mkfifo', [path])],
   ['a directory', (path) => mkdirSync(path)],
   ['a file above the size limit', (path) => writeFileSync(path, '#'.repeat(maxFileBytes + 1))],
-])('sourceFiles does not apply an ignore file that is %s, and counts it', (_, make) => {
+])('sourceFiles skips and counts an ignore file that is %s', (_, make) => {
   const directory = repository({ 'src/main.ts': 'a', 'src/rules': '*' });
   make(join(directory, 'src/.gitignore'));
   const { paths, counts } = read(directory);
@@ -114,7 +114,7 @@ test.each<[string, (path: string) => void]>([
   expect(read(join(directory, 'src')).counts).toMatchObject({ ignoreFiles: 1 });
 });
 
-test('sourceFiles does not apply a linked ignore file above the scanned directory, and counts it', () => {
+test('sourceFiles skips and counts a linked ignore file above the scanned directory', () => {
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });

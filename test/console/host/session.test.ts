@@ -37,7 +37,7 @@ describe('the cookie', () => {
   test.each<readonly [what: string, headers: Record<string, string>, status: number]>([
     ['from a page of the console', {}, 200],
     ['without the header of the console', { 'flagmeter-console': '' }, 401],
-    ['with another value of that header', { 'flagmeter-console': 'true' }, 401],
+    ['with another value of the header', { 'flagmeter-console': 'true' }, 401],
     ['from another site', { 'sec-fetch-site': 'cross-site' }, 401],
     ['from another port of the same machine', { 'sec-fetch-site': 'same-site' }, 401],
     ['from the address bar', { 'sec-fetch-site': 'none' }, 401],

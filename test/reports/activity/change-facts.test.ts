@@ -40,7 +40,7 @@ test('changeFact assigns an experiment to its flag', () => {
   });
 });
 
-test('isChange rejects audit entries without an application, and entries that the feed shows as other facts', () => {
+test('isChange rejects audit entries without an application, and entries that the feed shows separately', () => {
   const actions = ['sign-in.succeeded', 'member.added', 'feature.noted', 'key.leaked', 'api-key.created'] as const;
   expect(actions.filter((action) => isChange(entry(action, 'x')))).toEqual([]);
   expect(isChange(entry('key.created', 'x', { applicationId: 'app_1' }))).toBe(true);

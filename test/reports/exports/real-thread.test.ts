@@ -102,7 +102,7 @@ test('startReportPool waits until the thread has opened the store, and then reje
   await pool.close();
 });
 
-test('the report thread starts for the first report, and again for the next report if it failed to start', async () => {
+test('the report thread starts for the first report, and if it fails, again for the next report', async () => {
   const folder = temporaryDirectory();
   const file = join(folder, 'worker.mjs');
   const started = join(folder, 'started');

@@ -172,7 +172,7 @@ test.each([1, 2])(
   },
 );
 
-test('a directory whose journal is missing is reported, and foldJournals does not change it', async () => {
+test('a directory whose journal is missing is reported, and foldJournals leaves the directory unchanged', async () => {
   const data = await killed();
   rmSync(getJournalsDirectory(data), { recursive: true });
   const { isSound, findings } = await findingsIn(data);

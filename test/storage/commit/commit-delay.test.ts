@@ -10,7 +10,7 @@ test('a commit lane without a delay sets no timer', async () => {
   expect([begun.length, time.timers.length]).toEqual([1, 0]);
 });
 
-test('the delay of a commit starts with its first packet, and later packets join it', async () => {
+test('the delay of a commit starts with its first packet, and later packets join the commit', async () => {
   const { begun, heard, send, time } = openLane(10, delayed);
   send(1);
   time.now = 2;

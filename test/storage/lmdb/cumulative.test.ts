@@ -236,7 +236,7 @@ test('messages are forgotten after their lifetime, which each later message exte
   expect(store.rows()).toBe(2 + 1);
 });
 
-test('an application with too many messages forgets only its own message with the oldest start', async () => {
+test('a message over the limit of an application replaces the oldest message of this application', async () => {
   const store = temporaryUsage();
   const totals = new CumulativeTotals(store.cumulative, 10);
   const of = (application: number, begun: number) =>

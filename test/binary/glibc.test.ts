@@ -29,7 +29,7 @@ const { describe, test } = needing('binutils');
 describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   test.each([
     ['dist/flagmeter', requireBinary(binaryPath)],
-    ['the LMDB add-on in it', resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`)],
+    ['the LMDB add-on', resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`)],
   ])('%s requires glibc 2.34 or an earlier version', (_, file) => {
     const versions = glibcVersions(file);
     expect(versions.length).toBeGreaterThan(0);

@@ -145,7 +145,7 @@ test('the refusal of a redirect URI is shown next to its field, and the input is
 });
 
 describe('one’s own account', () => {
-  test('a user ends another session of their account, and its browser must sign in again', async () => {
+  test('a user ends another session of their account, and the browser of that session must sign in again', async () => {
     const { page } = await visitAs('Ada', 'Admin', '/settings');
     const other = await console.visit('/settings', { signedIn: false });
     await signIn(other.page, 'ada@example.com', 'Ada-password');

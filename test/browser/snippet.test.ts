@@ -94,7 +94,7 @@ describe('the snippet with a real server', () => {
 
   test.each([
     ['a number', '42', 1],
-    ['a truth value', 'true', 1],
+    ['a boolean', 'true', 1],
     ['null', 'null', 0],
     ['not a number', 'NaN', 0],
     ['an object', '({})', 0],

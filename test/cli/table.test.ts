@@ -61,7 +61,7 @@ describe('a table on a terminal', () => {
     expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(width);
   });
 
-  it('a table first truncates the widest texts, and drops its last columns if that is not enough', () => {
+  it('a table first truncates the widest texts, and then drops its last columns if necessary', () => {
     const at = (width: number) => makeTable(headings, rows, { styled: false, width });
     expect(at(200).text).toContain('a name that is rather long');
     expect(at(80)).toMatchObject({ leftOut: ['LAST'], text: expect.stringContaining(' a name that is rather long ') });

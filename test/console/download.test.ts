@@ -15,7 +15,7 @@ describe('CSV', () => {
     ['a formula', '=1+1', "'=1+1"],
     ['a formula with a plus', '+1', "'+1"],
     ['a formula with a minus', '-1', "'-1"],
-    ['a formula with an at', '@SUM(A1)', "'@SUM(A1)"],
+    ['a formula with an at sign', '@SUM(A1)', "'@SUM(A1)"],
     ['a formula with a comma', '=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
     ['a tab before a formula', '\t=1', "'\t'=1"],
     ['a formula after a semicolon', 'a;=1+1', "a;'=1+1"],

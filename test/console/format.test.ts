@@ -142,10 +142,10 @@ describe('times', () => {
 });
 
 test.each([
-  ['from its start', 0, /^in the last 10 minutes$/],
-  ['until its end', periodMs - 1, /^in the last 10 minutes$/],
-  ['after its end', 2 * periodMs, /^10 minutes ago$/],
-  ['after two weeks', 16 * day, /2026/],
-])('the time of the last message of a sender is formatted as a period %s of the period', (_, age, text) => {
+  ['at the start of the period', 0, /^in the last 10 minutes$/],
+  ['at the end of the period', periodMs - 1, /^in the last 10 minutes$/],
+  ['after the period', 2 * periodMs, /^10 minutes ago$/],
+  ['after two more weeks', 16 * day, /2026/],
+])('the text for the period in which a sender was last seen is correct %s', (_, age, text) => {
   expect(seenText(now - age, now)).toMatch(text);
 });

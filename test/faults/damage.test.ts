@@ -51,7 +51,7 @@ const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts
 const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [
   ['zeros', 0, Buffer.alloc(4096)],
   ['another page number', 0, Buffer.from([0xff])],
-  ['another kind', 10, Buffer.from([0x77])],
+  ['another page kind', 10, Buffer.from([0x77])],
   ['bounds outside of the page', 12, Buffer.from([0xff, 0xff, 0xff, 0xff])],
   ['noise', 0, Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 131 + 7) % 256))],
 ];

@@ -123,7 +123,7 @@ const damages: readonly [
     /at offset 0: its header is damaged/,
   ],
   [
-    'a segment under the name of a later one',
+    'a segment under the name of a later segment',
     ({ first, journal }) => copyFileSync(first, join(journal, '0000000009.segment')),
     ({ journal }) => join(journal, '0000000009.segment'),
     /at offset 0: it is a copy of 0000000001\.segment/,
@@ -169,7 +169,7 @@ async function expectCounting(data: string, shop: Shop): Promise<void> {
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 }
 
-test('a journal without segments ends startup with code 1, and the server starts after its directory was moved', async () => {
+test('a journal without segments ends startup with code 1, and the server starts once the journal is moved', async () => {
   const { data, journal } = copy(killed);
   for (const name of readdirSync(journal)) rmSync(join(journal, name));
   const { code, stderr } = await serve(data);

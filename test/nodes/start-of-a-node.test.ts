@@ -28,7 +28,7 @@ needing('postgresql').describe('a node', () => {
     ['a database without tables', async () => ['--postgres', await database.database()], /flagmeter postgres init/],
     ['a missing database', async () => ['--postgres', database.url('no_such')], /no_such/],
     [
-      'a key file for a database that has none',
+      'a key file for a database without encrypted secrets',
       async () => ['--postgres', postgresUrl, '--postgres-key-file', await keyFile()],
       /--postgres-key-file/,
     ],

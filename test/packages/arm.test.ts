@@ -17,7 +17,7 @@ describe('the packages for linux-arm64', () => {
 
   test.each([
     ['the executable', executable],
-    ['the LMDB add-on in it', join(root, 'dist/lmdb/linux-arm64/lmdb.node')],
+    ['the LMDB add-on', join(root, 'dist/lmdb/linux-arm64/lmdb.node')],
   ])('%s is for ARM, and requires at most glibc 2.34', (_, file) => {
     const options = { encoding: 'utf8', maxBuffer: 64 << 20 } as const;
     const shown = execFileSync('readelf', ['--file-header', '--version-info', '--wide', file], options);

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 
 test.each([
   ['in the order of their times', [5, 8]],
-  ['in the other order', [8, 5]],
+  ['in the reverse order', [8, 5]],
 ])('running totals of two nodes count by their greatest value if they are shipped %s', (_, [first, second]) => {
   const { log, one, other, node } = setUp();
   one.sendTotal(first!, digest, start + first! * minute);

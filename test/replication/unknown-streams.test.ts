@@ -101,7 +101,7 @@ describe('a process that is killed before it ships anything', () => {
 });
 
 describe('a stream that the directory of a running node does not have', () => {
-  it('an unknown stream without deltas is closed, and its process ships its counts later', async () => {
+  it('an unknown stream without deltas is closed, and its process later ships the counts', async () => {
     const url = await newDatabase();
     const other = await start(url);
     const one = await start(url);

@@ -16,7 +16,7 @@ it.each<[string, Partial<Measurement>, number, string]>([
   ['a busy generator', { generatorBusiest: 0.97, generatorCores: 0.97 }, 8, 'generator'],
   ['a busy main thread', threads({ role: 'main', cores: 0.96 }), 8, 'main'],
   [
-    'a busy front-end thread beside an idle one',
+    'a busy front-end thread next to an idle thread',
     threads({ role: 'front end', cores: 0.9 }, { role: 'front end', cores: 0.1 }),
     8,
     'front end',
@@ -24,7 +24,7 @@ it.each<[string, Partial<Measurement>, number, string]>([
   ['a busy journal thread', threads({ role: 'journal', cores: 0.88 }, { role: 'main', cores: 0.5 }), 8, 'journal'],
   ['a busy folding thread', threads({ role: 'fold', cores: 0.99 }), 8, 'fold'],
   [
-    'the busier one of main thread and generator',
+    'the busier of main thread and generator',
     { ...threads({ role: 'main', cores: 0.97 }), generatorBusiest: 0.9 },
     8,
     'main',

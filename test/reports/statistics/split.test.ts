@@ -13,10 +13,10 @@ describe('checkUsers', () => {
     ['a split of few users', sides(['on', 60, 1], ['off', 20, 1]), 'unknown'],
     ['a split with too few expected users of a variant', sides(['on', 2, 1], ['off', 300, 199]), 'unknown'],
     ['a split of many users, with a negligible deviation', sides(['on', 50_600_000, 1], ['off', 49_400_000, 1]), 'ok'],
-    ['a split with a small variant that is half as large again', sides(['on', 15_000, 1], ['off', 985_000, 99]), 'off'],
+    ['a split whose small variant has 1.5 times its share', sides(['on', 15_000, 1], ['off', 985_000, 99]), 'off'],
     ['a finished rollout with some users who have not reloaded', sides(['on', 9950, 1], ['off', 50, 0]), 'ok'],
     ['a finished rollout that does not reach everyone', sides(['on', 9000, 1], ['off', 1000, 0]), 'off'],
-  ])('checkUsers returns the state of %s', (_, given, state) => {
+  ])('checkUsers returns the state $2 for %s', (_, given, state) => {
     expect(checkUsers(given, sketchError).state).toBe(state);
   });
 
@@ -50,6 +50,6 @@ it.each<[string, Side[], 'ok' | 'off' | 'unknown']>([
   ['that are too few', sides(['on', 900, 1], ['off', 50, 1]), 'unknown'],
   ['that deviate by less than five points', sides(['on', 54_000, 1], ['off', 46_000, 1]), 'ok'],
   ['that deviate by more', sides(['on', 56_000, 1], ['off', 44_000, 1]), 'off'],
-])('checkChecks returns the state of checks %s', (_, given, state) => {
+])('checkChecks returns the state $2 for checks %s', (_, given, state) => {
   expect(checkChecks(given).state).toBe(state);
 });

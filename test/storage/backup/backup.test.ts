@@ -110,7 +110,7 @@ test('a backup with omitted, repeated or moved blocks is refused', async () => {
   }
 });
 
-test('the error for a backup in a later format has its format and the latest supported format', async () => {
+test('the error for a backup in a later format has this format and the latest supported format', async () => {
   const file = join(temporaryDirectory(), 'backup');
   const content = Buffer.from(JSON.stringify({ format: 2, program: '9.0.0', at: '', stores: [] }));
   const head = encodeHead(1, content.length);

@@ -47,7 +47,7 @@ describe('JournalReader over six frames in three segments', () => {
       `${second} at offset 0: frames 1 to 2 are damaged or missing: it begins with 3`,
     ],
     [
-      'a damaged frame before others',
+      'a damaged frame before other frames',
       (disk) => disk.alter(third, flip(4_100)),
       `${third} at offset 4096: frame 5 is damaged, and frame 6 follows`,
     ],
@@ -72,7 +72,7 @@ describe('JournalReader over six frames in three segments', () => {
       `${second} at offset 24576: it has 24576 bytes instead of 12288`,
     ],
     [
-      'another segment under its name',
+      'a segment under the name of another segment',
       (disk) => disk.put(second, disk.contents(third)),
       `${second} at offset 0: it is a copy of ${third}`,
     ],

@@ -64,7 +64,7 @@ describe('the journal in random schedules of appends, folds, crashes and failure
   it.each<[string, (operation: Operation) => boolean]>([
     ['a writer without fdatasync', ({ kind, name }) => kind === 'sync' && name.endsWith('.segment')],
     ['a directory that is not synced', ({ kind }) => kind === 'syncDirectory'],
-    ['a spare whose header is not synced', ({ kind, name }) => kind === 'sync' && name === 'next.tmp'],
+    ['a spare segment whose header is not synced', ({ kind, name }) => kind === 'sync' && name === 'next.tmp'],
     ['refused frames that are not invalidated', ({ kind, length }) => kind === 'write' && length === 16],
   ])('the check of random schedules fails with %s', (_, lies) => {
     expect(check(lies).failed).toBe(true);

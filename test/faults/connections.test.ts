@@ -143,7 +143,7 @@ test('a flood of half-sent requests does not close an active connection of the s
   }
 });
 
-test('--max-connections-per-address limits an address across all threads, but not a trusted proxy', async () => {
+test('--max-connections-per-address limits an address over all threads, but not a trusted proxy', async () => {
   const limits = ['--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2'];
   const service = await serve(files, ...frontThreads(2), ...limits);
   const port = readPort(service, 'metrics');

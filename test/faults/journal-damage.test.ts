@@ -169,7 +169,7 @@ async function expectCounting(data: string, shop: Shop): Promise<void> {
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 }
 
-test('a journal without segments ends startup with code 1, and the server starts once the journal is moved', async () => {
+test('a journal without segments ends startup with code 1, and moving the journal away allows startup', async () => {
   const { data, journal } = copy(killed);
   for (const name of readdirSync(journal)) rmSync(join(journal, name));
   const { code, stderr } = await serve(data);

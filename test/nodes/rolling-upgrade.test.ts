@@ -162,7 +162,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), often);
   });
 
-  test('an unsupported log entry stops a node of the previous release until the node is updated', async () => {
+  test('a node of the old release applies the log up to an unsupported entry until the node is updated', async () => {
     const [first, second, third] = nodes as [Node, Node, Node];
     await restart(first, before);
     const { checks } = clients.told;

@@ -168,7 +168,7 @@ test('a replica applies limits in the order of the log, with the settings in the
   expect(listExposures(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
 });
 
-test('the senders of a feature are kept in one place, whichever variant a node saw first', () => {
+test('the senders of a feature are stored under one series, whichever variant a node saw first', () => {
   const { log, one, other, node } = setUp();
   one.send(packet({ f: { checkout: { on: [1] } }, sender: 'Firefox' }), start);
   other.send(packet({ f: { checkout: { off: [1] } }, sender: 'Chrome' }), start);

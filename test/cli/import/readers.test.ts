@@ -232,7 +232,7 @@ describe('the readers of Unleash tables', () => {
     ]);
   });
 
-  it('the Unleash reader counts only checks without a variant as checks of enabled or disabled', () => {
+  it('the Unleash reader counts a check for its variant, or for enabled or disabled if it has no variant', () => {
     const covered = new VariantChecks();
     const reader = unleashVariantsReader('v.csv', variants, covered);
     const rows = [`${key},blue,3`, `${key},red,1`, `${key},disabled,9`, `${key.replace('web', 'app')},blue,7`];

@@ -102,7 +102,7 @@ test('startReportPool waits until the thread has opened the store, and then reje
   await pool.close();
 });
 
-test('the report thread starts for the first report, and if it fails, again for the next report', async () => {
+test('the report thread starts for the first report, and after a failed start again for the next report', async () => {
   const folder = temporaryDirectory();
   const file = join(folder, 'worker.mjs');
   const started = join(folder, 'started');

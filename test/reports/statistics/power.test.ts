@@ -47,7 +47,7 @@ describe('the detectable difference', () => {
     );
   });
 
-  it('daysUntil returns the number of days until a difference is detectable, or undefined', () => {
+  it('daysUntil returns the days until a difference is detectable, or undefined if it never is detectable', () => {
     const traffic: Traffic = {
       rate: 0.2,
       checks: 5000,

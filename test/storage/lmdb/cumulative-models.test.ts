@@ -27,7 +27,7 @@ function count(open: Open, counted: Totals, expected: Record<string, number>): v
   }
 }
 
-test('each check counts once, even if requests, responses and servers are lost', async () => {
+test('each check of a flag counts once, even if requests, responses and servers are lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const store = openStore();

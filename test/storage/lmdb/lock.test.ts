@@ -84,7 +84,7 @@ describe('lockDataDirectory', () => {
     lockDataDirectory(other).release();
   });
 
-  it('lockDataDirectory creates a missing directory that is empty and that only its owner can access', () => {
+  it('lockDataDirectory creates a missing directory, empty and accessible only to its owner', () => {
     const directory = join(temporaryDirectory(), 'a/b');
     const lock = lockDataDirectory(directory);
     expect(statSync(directory).mode & 0o777).toBe(0o700);

@@ -210,7 +210,7 @@ describe('functions', () => {
   });
 });
 
-describe('time and chance', () => {
+describe('time and randomness', () => {
   it('only the clock and the context of the client read the time, and no code uses Math.random', () => {
     const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
     expect(matches(src, reading, /^src\/(runtime\/clock\.ts|cli\/context\.ts|console\/|ingest\/snippet\/)/)).toEqual(

@@ -144,7 +144,7 @@ test('the refusal of a redirect URI is shown next to its field, and the input is
   await row.getByRole('cell', { name: 'sign-in client' }).waitFor();
 });
 
-describe('one’s own account', () => {
+describe('the account of the user', () => {
   test('a user ends another session of their account, and the browser of that session must sign in again', async () => {
     const { page } = await visitAs('Ada', 'Admin', '/settings');
     const other = await console.visit('/settings', { signedIn: false });

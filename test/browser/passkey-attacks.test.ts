@@ -208,7 +208,7 @@ describe('the sign-in page', () => {
   });
 });
 
-describe('an evil site', () => {
+describe('a site of an attacker', () => {
   /** Returns the response of a passkey, on an attacker's page, to the challenge that the attacker's browser got. */
   async function relay(host: string) {
     const { device } = await withPasskey();

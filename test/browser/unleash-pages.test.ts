@@ -93,7 +93,7 @@ describe("Unleash's SDK for pages", () => {
     banner: [['blue', banner, 0]],
   });
 
-  describe.concurrent('the SDK next to other pages', () => {
+  describe.concurrent('the SDK on concurrent pages', () => {
     test('the Unleash SDK counts each check after a preflight', async () => {
       const { page, host, environment } = await open();
       await page.evaluate('check(3)');

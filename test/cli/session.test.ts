@@ -65,7 +65,7 @@ describe('half of an API key in the environment', () => {
 
 const admin = { email: 'admin@localhost' };
 
-describe('a session by browser', () => {
+describe('a browser session', () => {
   it('commands use a valid browser session without renewing it', async () => {
     const context = await signedIn();
     expect(await whoAmI(context)).toMatchObject(admin);

@@ -103,7 +103,7 @@ const cases: readonly (readonly [words: string[], offers: string[]])[] = [
   [['nothing', ''], []],
 ];
 
-describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (shell) => {
+describe.each(['bash', 'fish', 'zsh'] as const)('the loaded completion script for %s', (shell) => {
   const { it } = shell === 'bash' ? { it: test } : needing(shell);
   function withScript(): string {
     const directory = temporaryDirectory();
@@ -136,7 +136,7 @@ test('every command of the client except login and logout can print JSON', () =>
   expect(silent).toEqual(['login', 'logout']);
 });
 
-describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
+describe.each(['bash', 'zsh', 'fish'])('the completion script for %s', (shell) => {
   test('the completion script contains every command and every option', () => {
     const script = scriptFor(shell);
     for (const { name, options } of commands) {

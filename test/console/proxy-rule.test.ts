@@ -5,7 +5,7 @@ import { example } from '../support/proxy-program.ts';
 const files = ['nginx.conf', 'nginx-mirror.conf', 'haproxy.cfg', 'Caddyfile', 'envoy.yaml'];
 const createRule = (file: string, url: string) => proxyRule(example(`unleash/${file}`), url);
 
-describe.each(files)('the rule in %s', (file) => {
+describe.each(files)('the proxy rule in %s', (file) => {
   test('the rule for a proxy contains the report paths and the server address, but no configuration of Unleash', () => {
     const rule = createRule(file, 'http://10.0.0.5:8085');
     expect(rule).toContain('/api/(frontend/)?client/(metrics(/bulk)?|register)');

@@ -62,7 +62,7 @@ test('the Patroni example promotes only standbys that have every commit, and mak
   expect(bootstrap.dcs.postgresql.parameters).toMatchObject({ fsync: 'on', synchronous_commit: 'on' });
 });
 
-describe('the unit of a node', () => {
+describe('the systemd unit of a node', () => {
   const unit = readText('flagmeter.service');
 
   test('the systemd unit of a node runs an existing command', () => {

@@ -49,7 +49,7 @@ const PATH = process.env['PATH']!.split(delimiter)
   .filter((folder) => !basename(folder).startsWith('bun-node-'))
   .join(delimiter);
 
-describe.each(languages)('the program in %s', (language, ending, program) => {
+describe.each(languages)('the sample program in %s', (language, ending, program) => {
   const [, source = ''] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(doc) ?? [];
   const isThere = spawnSync(program, ['--version'], { env: { ...process.env, PATH } }).status === 0;
   const { test } = needing({ why: isThere ? undefined : `needs ${program}` });

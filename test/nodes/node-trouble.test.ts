@@ -132,7 +132,7 @@ test('a running node that was forgotten responds to packets with 503 until it re
   expect(await stop(again)).toMatchObject({ code: 0 });
 });
 
-describe('SIGTERM in an empty directory that waits for PostgreSQL', () => {
+describe('SIGTERM during the wait of a new node for PostgreSQL', () => {
   /** Checks that the process exits immediately with 0, having written nothing. */
   async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
     const data = join(freshDirectory(), 'data');

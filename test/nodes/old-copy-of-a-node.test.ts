@@ -24,7 +24,7 @@ const often = { interval: 100 };
 
 let database: Postgres | undefined;
 
-needing('postgresql').describe('a node whose directory is put back from a backup', () => {
+needing('postgresql').describe('a node whose directory is restored from a backup', () => {
   test('a node whose directory is restored from a backup counts every packet exactly once', async () => {
     database = await Postgres.shared();
     const { url: postgresUrl, credentials } = await preparedDatabase(database);

@@ -9,7 +9,7 @@ function appendForget(log: TestLog, identity: string): void {
   log.append('forget', encodeBody('forget', { application, environments: [1, 2], digest }));
 }
 
-describe('uses of an instance id unknown to their node', () => {
+describe('uses of an instance id that is unknown to the node', () => {
   const mint = createMint('ann', 1, start, 60 * minute);
   const known = { 'checkout/on': expect.objectContaining({ checks: 1 }) };
 

@@ -248,7 +248,7 @@ test('content of deleted objects is erased in steps, and a later delta does not 
   expect(node.refused).toEqual([]);
 });
 
-describe('a horizon', () => {
+describe('a horizon entry', () => {
   test('a horizon entry is applied completely in several calls, even if the process ends between calls', async () => {
     const { log, one, node } = setUp();
     for (let ago = 0; ago < 30; ago += 1) one.send(packet({ m: { load: ago }, ago: 3000 + ago }), start);

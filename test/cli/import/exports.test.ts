@@ -5,7 +5,7 @@ import { file, importing } from './importing.ts';
 
 const { admin, api, run, exported, newApplication } = importing();
 
-describe('import of an exported usage', () => {
+describe('import of exported usage', () => {
   const minute = 60_000;
   const now = Date.UTC(2026, 0, 2, 3);
   const name = fc.oneof(

@@ -21,7 +21,7 @@ async function serve(data: string): Promise<{ child: ChildProcess; said: string 
   return { child, said };
 }
 
-describe('a data directory between processes', () => {
+describe('a data directory and several processes', () => {
   it('exactly one of many processes that start at the same time locks the directory', async () => {
     const data = `${temporaryDirectory()}/data`;
     const said = (await Promise.all(Array.from({ length: 4 }, () => serve(data)))).map((each) => each.said);

@@ -56,7 +56,7 @@ needing('chromium-headless-shell', 'postgresql').describe('the console with seve
     await expect.poll(async () => Number(await accepted.textContent())).toBe(2);
   });
 
-  test('a page that is opened while PostgreSQL is unreachable reports this, and recovers automatically', async () => {
+  test('a page opened while PostgreSQL is unreachable reports the outage, and recovers automatically', async () => {
     await console_.visit('/'); // The first visit signs in, which needs PostgreSQL.
     await database.stop();
     const { page, tab } = await console_.visit(`/apps/${shop.application}/Production/flags`);

@@ -117,7 +117,7 @@ describe('usage', () => {
     expect(out).toMatch(/^checkout +off +10 +0 +0 +-$/m);
   });
 
-  it('usage prints the number of people of the environment with the counted days, and of each feature', async () => {
+  it('usage prints the number of people of the environment and of each feature, with the counted days', async () => {
     await api('PATCH', `/applications/${admin.application}`, 200, { acceptClientIdentities: true });
     expect(await send({ u: 'user-1', f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
     const { out } = await run(`usage ${here}`);
@@ -240,7 +240,7 @@ describe('whoami', () => {
     expect(JSON.parse(context.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
-  it('whoami fails with exit code 3 without a login', async () => {
+  it('whoami fails with exit code 3 if the user has not signed in', async () => {
     const context = testContext({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
     await expect(whoami.run([], context)).rejects.toMatchObject({ exitCode: 3 });
   });

@@ -165,7 +165,7 @@ describe('SIGTERM during the wait of a new node for PostgreSQL', () => {
   });
 });
 
-test('a node refuses to mint an identity with 503 and Retry-After until PostgreSQL is back', async () => {
+test('a node responds to mint requests with 503 and Retry-After until PostgreSQL is back', async () => {
   const node = await startNode();
   const { application } = await openShop(node.http, credentials);
   const access = await token(node.http, credentials);

@@ -126,7 +126,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(401);
   });
 
-  test('nodes count packets but refuse management requests without PostgreSQL, and lose no counts', async () => {
+  test('nodes without PostgreSQL count packets but refuse management requests, and lose no counts', async () => {
     await database.stop();
     for (const node of nodes) await sendPacket(node);
     for (const node of nodes) {

@@ -219,21 +219,21 @@ describe('flagmeter postgres adopt', () => {
     expect(await everything()).toEqual(before);
   }
 
-  test('rejects a database that already has a store', async () => {
+  test('postgres adopt rejects a database that already has a store', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await move(connect(), other);
     await expectRefused(/^Cannot move a store into this database: it has accounts/);
   });
 
-  test('rejects a database into which another directory is being moved', async () => {
+  test('postgres adopt rejects a database into which another directory is being moved', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
     await expectRefused(/it has a store that another directory has begun to move/);
   });
 
-  test('rejects a database that cannot store every name', async () => {
+  test('postgres adopt rejects a database that cannot store every name', async () => {
     await postgres.query(`CREATE DATABASE adopt_latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     onTestFinished(async () => {
       await postgres.query('DROP DATABASE adopt_latin WITH (FORCE)');
@@ -243,7 +243,7 @@ describe('flagmeter postgres adopt', () => {
     expect(existsSync(join(data, 'spool'))).toBe(false);
   });
 
-  test('rejects a database that has a node', async () => {
+  test('postgres adopt rejects a database that has a node', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
@@ -252,7 +252,7 @@ describe('flagmeter postgres adopt', () => {
     await expectRefused(/it has nodes/);
   });
 
-  test('rejects a database other than the database for which the move began', async () => {
+  test('postgres adopt rejects a database other than the database for which the move began', async () => {
     await move();
     url = await postgres.database();
     await expectRefused(

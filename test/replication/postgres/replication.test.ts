@@ -56,13 +56,13 @@ const refused = [
   ...['ANY 1 (a) b', 'FIRST 1 (a', 'ANY 1 ((a))', '2 3 (a)', 'ANY "1" (a)', "'a'", 'ANY 1 (any)', '"1" (a)'],
 ];
 
-it.each(accepted)('parses synchronous_standby_names %j', (value, needed, names, isSafe) => {
+it.each(accepted)('parseSynchronousStandbys parses the setting %j', (value, needed, names, isSafe) => {
   expect(parseSynchronousStandbys(value)).toEqual({ needed, names });
   const replication = { synchronousStandbys: value, clusterName: 'self', standbys: [] };
   expect(whyCommitsMayBeLost(replication) === undefined).toBe(isSafe);
 });
 
-it.each(refused)('rejects synchronous_standby_names %j, which PostgreSQL rejects as well', (value) => {
+it.each(refused)('parseSynchronousStandbys rejects the setting %j, which PostgreSQL rejects as well', (value) => {
   expect(parseSynchronousStandbys(value)).toBeUndefined();
   const replication = { synchronousStandbys: value, clusterName: '', standbys: [] };
   expect(whyCommitsMayBeLost(replication)).toContain('cannot be read');

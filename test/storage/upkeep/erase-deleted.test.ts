@@ -193,7 +193,7 @@ test('names in a refused batch of a deleted application are not stored with a la
   await service.close();
 });
 
-test('an id whose body arrives after its application was deleted is not minted', async () => {
+test('a mint request whose body arrives after the deletion of its application creates no id', async () => {
   const service = await open();
   const { directory, application, clock, health, intake, usage, usageStore } = service;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });

@@ -17,7 +17,7 @@ function errorsOf(model: string, switches: readonly string[], optimization: stri
 test.each([
   ['one failover and synchronous commits', []],
   ['two failovers that lose acknowledged commits', ['-DLOSSY=1', '-DFO=2']],
-])('every replica in the model of the log counts each packet once with %s', (_, switches) => {
+])('every replica in the log model counts each packet once with %s', (_, switches) => {
   expect(errorsOf('log.pml', ['-DNP=2', ...switches], '-O2')).toBe(0);
 });
 
@@ -26,6 +26,6 @@ test.each([
   ['the random ids of entries', ['-DIDS=0', '-DLOSSY=1']],
   ['the rule that a message counts once', ['-DMESSAGES=0']],
   ['the comparison of deltas after a failover', ['-DHEAL=0', '-DLOSSY=1']],
-])('the check of the model of the log fails without %s', (_, switches) => {
+])('the check of the log model fails without %s', (_, switches) => {
   expect(errorsOf('log.pml', ['-DNP=2', ...switches], '-O0')).toBe(1);
 });

@@ -116,7 +116,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('the snippet counts valid names and values next to invalid ones', async () => {
+  test('the snippet counts valid names and values, and omits invalid names and values', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',

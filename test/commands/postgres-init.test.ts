@@ -242,7 +242,7 @@ it('postgres key creates a file that only its owner can read, and never replaces
   await expect(runPostgres(['key'])).rejects.toThrow(UsageError);
 });
 
-it('postgres without a known command lists the commands', async () => {
+it('flagmeter postgres without a known subcommand lists the subcommands', async () => {
   await expect(runPostgres([])).rejects.toThrow('Cannot use postgres alone: use one of init');
   await expect(runPostgres(['ini'])).rejects.toThrow('nearest known one is postgres init');
 });

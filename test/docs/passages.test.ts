@@ -45,7 +45,7 @@ test('no passage of ten words appears in two documents', () => {
   expect(findShared(documents)).toEqual([]);
 });
 
-test('a passage that two documents share is found across lines, and not in code or tables', () => {
+test('a passage that two documents share is found across lines, but not in code or tables', () => {
   const words = 'one two three four five six seven `eight 8` nine ten';
   const first = { path: 'a.md', text: `# A\n\nText: ${words.replace('five ', 'five\n')} eleven.` };
   expect(findShared([first, { path: 'b.md', text: `- ${words}!` }])).toHaveLength(1);

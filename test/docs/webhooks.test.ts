@@ -54,7 +54,7 @@ describe.each(languages)('the sample program in %s', (language, ending, program)
   const isThere = spawnSync(program, ['--version'], { env: { ...process.env, PATH } }).status === 0;
   const { test } = needing({ why: isThere ? undefined : `needs ${program}` });
 
-  test('the sample program accepts good deliveries and rejects bad ones', () => {
+  test('the sample program accepts good deliveries and rejects bad deliveries', () => {
     const file = `${temporaryDirectory()}/verify.${ending}`;
     writeFileSync(file, source);
     const secret = newWebhookSecret((size) => Buffer.alloc(size, 7)).text;

@@ -152,7 +152,7 @@ test("an overview's totals, series and rows agree with the usage report, both be
   );
 });
 
-test('an overview counts each user once over complete UTC days, and compares as many days', async () => {
+test('an overview counts each user once over complete UTC days, and compares the same number of days', async () => {
   const store = temporaryUsage();
   const days = (ago: number) => ago * 1440;
   const seen = [0, 0, days(1), days(2), days(3), days(4), days(5), days(6)];

@@ -52,7 +52,7 @@ test('a paced task never rests if no service runs', async () => {
   expect(pauses).toEqual([]);
 });
 
-test('an interruption ends a wait for an event that does not happen', async () => {
+test('an interruption ends the wait of a paced task for an event that does not happen', async () => {
   const { pace, over } = beside({ gentle: false });
   expect(await pace.wait(Promise.resolve(5))).toBe(5);
   await expect(pace.wait(Promise.reject(new Error('gone')))).rejects.toThrow('gone');

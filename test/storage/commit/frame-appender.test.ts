@@ -148,7 +148,7 @@ describe('FrameAppender in random schedules of appends, crashes and failures', (
     expect(details.failed, fc.defaultReportMessage(details)).toBe(false);
   });
 
-  it('the check finds lost batches if the journal does not call fdatasync', () => {
+  it('the check of random schedules finds lost batches if the journal does not call fdatasync', () => {
     expect(check(({ kind, name }) => kind === 'sync' && name.endsWith('.segment')).failed).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { workerFile } from '../../support/committers.ts';
 import { BatchFiller } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-test('the journal thread prepares a segment itself if the folding thread prepares none', async () => {
+test('the journal thread prepares a segment itself if the folding thread prepares no segment', async () => {
   const directory = join(temporaryDirectory(), '1');
   const journal = new JournalThread(workerFile('storage/commit/journal-worker'), {
     directory,

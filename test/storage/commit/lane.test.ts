@@ -80,7 +80,7 @@ test('packets that need much memory are spread over several commits', async () =
   expect(heard).toEqual([1, 1, 1]);
 });
 
-test('an application that fills several batches does not delay another application in the first batch', async () => {
+test('an application that fills several batches leaves room for another application in the first batch', async () => {
   const { lane, begun } = openLane();
   lane.submit(1, large);
   await turn();

@@ -55,7 +55,7 @@ test('each check of a flag counts once, even if requests, responses and servers 
   );
 });
 
-test('no check is lost if several processes have the same identity and start time', () => {
+test('no check of a flag is lost if several processes have the same identity and start time', () => {
   const checks = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 8 });
   const delay = fc.oneof(fc.nat(1), fc.nat(interval / 2));
   const delays = fc.array(delay, { minLength: 8, maxLength: 8 });

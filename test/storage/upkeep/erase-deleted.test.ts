@@ -231,7 +231,7 @@ test('a mint request whose body arrives after the deletion of its application cr
   await service.close();
 });
 
-test('the deletion waits while the store refuses writes', async () => {
+test('the deletion of an application waits while the store refuses writes', async () => {
   const service = await open();
   const { directory, application } = service;
   await service.send(application);

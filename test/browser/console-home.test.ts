@@ -78,7 +78,7 @@ describe('the home page', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the home page shows skeleton rows during the check of applications, and the result of an experiment', async () => {
+  test('the home page shows skeleton rows during the check of applications, and results of experiments', async () => {
     const { page } = await console.visit('/');
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));

@@ -101,7 +101,7 @@ test('the list of features has columns for the verdict in CSV and NDJSON', async
   ]);
 });
 
-test('the list of features, the overview, the flag page, the clean-up and the findings show equal verdicts', async () => {
+test('the list of features, the overview, the flag page, the clean-up and the findings agree on verdicts', async () => {
   const registry = await openShop();
   const { directory, application, usage, clock, ask } = registry;
   await ask('PATCH', '/features/two', { archived: true });

@@ -41,7 +41,7 @@ test.each([
   [['verify', '/nowhere/file'], 1, 'failed'],
   [['backup', '--data', '/nowhere'], 2, 'usage'],
   [['apps', 'list', '--url', 'http://127.0.0.1:1'], 3, 'unauthorized'],
-])('%j with --json prints its error as one JSON object on standard error', async (args, exitCode, code) => {
+])('the command %j with --json prints its error as one JSON object on standard error', async (args, exitCode, code) => {
   const ended = await runBinary([...args, '--json'], { HOME: freshDirectory() });
   expect(ended).toMatchObject({ code: exitCode, stdout: '' });
   expect(JSON.parse(ended.stderr)).toEqual({ error: expect.any(String), code, exitCode });

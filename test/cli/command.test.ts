@@ -69,7 +69,7 @@ describe('readGiven', () => {
       "Cannot use the argument 'Frontend': users create takes one argument, TYPE",
     ],
     [rich, ['-n', 'Backend'], "Cannot use the argument '-n': options begin with two dashes, other arguments with none"],
-  ])('readGiven refuses wrong arguments (case %#)', (command, argv, message) => {
+  ])('readGiven refuses wrong arguments with the error $2', (command, argv, message) => {
     expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
   });
 });

@@ -24,7 +24,7 @@ describe('CSV', () => {
     ['a formula after a line break', 'x\n@SUM(A1)', `"x\n'@SUM(A1)"`],
     ['a full-width formula after a bar', 'x|＝1', "x|'＝1"],
     ['an apostrophe', "'quoted'", "''quoted'"],
-  ])('toCsv writes a safe field for %s', (_, value, text) => {
+  ])('toCsv writes the field $2 for %s', (_, value, text) => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });
 

@@ -45,7 +45,7 @@ describe('the change of a figure', () => {
     ['grows twelvefold', 1200, 100, { direction: 'up', size: '×12' }],
     ['rises from 0', 5, 0, undefined],
     ['has no previous figure', 5, undefined, undefined],
-  ])('computeChange returns the change of a figure that %s', (_, now, before, change) => {
+  ])('computeChange returns $3 for a figure that %s', (_, now, before, change) => {
     expect(computeChange(now, before)).toEqual(change);
   });
 });

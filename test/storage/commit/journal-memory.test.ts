@@ -57,7 +57,7 @@ test('a late notification of the previous result does not end the wait for the n
 
 const tail = (sequence: number, bytes: number) => ({ sequence, bytes, segment: 3, used: 0.25 });
 
-test('threads read the published tail of the journal and the number of unfolded bytes', () => {
+test('other threads can read the end of the journal and the number of unfolded bytes', () => {
   const ours = new JournalState();
   const theirs = new JournalState(ours.shared);
   for (const sequence of [2 ** 40, 2 ** 40 + 1, 2 ** 40 + 2]) {

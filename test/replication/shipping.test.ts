@@ -137,31 +137,28 @@ describe('a node', () => {
     ['fm-join-claim', 'killed after'],
   ];
 
-  it.each(places)(
-    'each packet counts once despite a kill (statement %s, node %s it)',
-    async (statement, kind) => {
-      const url = await newDatabase();
-      const other = await start(url);
-      let node = await start(url);
-      let total = 0;
-      for (let round = 0; round < 4; round += 1) {
-        node.count('f', 10 ** round);
-        total += 10 ** round;
-        node.session.fault = (name) => (name === statement ? kind : undefined);
-        void node.node.freshen().catch(() => {});
-        if (statement !== 'fm-done' && statement !== 'fm-join-claim')
-          await expect.poll(() => node.session.isKilled).toBe(true);
-        const fault = round % 2 === 0 ? undefined : (name: string) => (name === statement ? kind : undefined);
-        await kill(url, node);
-        const next = begin(url, { data: node.data, ...(fault && { fault }) });
-        next.count('g');
-        node = next;
-      }
-      node = await restart(url, node);
-      await expectCounts(node, { f: total, g: 4 });
-      await expectCounts(other, { f: total, g: 4 });
-    },
-  );
+  it.each(places)('each packet counts once despite a kill (statement %s, node %s it)', async (statement, kind) => {
+    const url = await newDatabase();
+    const other = await start(url);
+    let node = await start(url);
+    let total = 0;
+    for (let round = 0; round < 4; round += 1) {
+      node.count('f', 10 ** round);
+      total += 10 ** round;
+      node.session.fault = (name) => (name === statement ? kind : undefined);
+      void node.node.freshen().catch(() => {});
+      if (statement !== 'fm-done' && statement !== 'fm-join-claim')
+        await expect.poll(() => node.session.isKilled).toBe(true);
+      const fault = round % 2 === 0 ? undefined : (name: string) => (name === statement ? kind : undefined);
+      await kill(url, node);
+      const next = begin(url, { data: node.data, ...(fault && { fault }) });
+      next.count('g');
+      node = next;
+    }
+    node = await restart(url, node);
+    await expectCounts(node, { f: total, g: 4 });
+    await expectCounts(other, { f: total, g: 4 });
+  });
 
   it('a node counts each packet once if responses of PostgreSQL are lost', async () => {
     const url = await newDatabase();

@@ -19,7 +19,7 @@ describe('the field that a refusal is about', () => {
     ['an unknown field', new ApiProblem(400, 'invalid_body', 'The value at /x'), undefined],
     ['no field', new ApiProblem(403, 'forbidden', 'Only Admins may'), undefined],
     ['no response', new Unreachable('name'), undefined],
-  ])('findField returns the field $2 of an error with %s', (_, error, field) => {
+  ])('findField returns $2 for an error with %s', (_, error, field) => {
     expect(findField(error, names, { conflict: 'name' })).toBe(field);
   });
 });

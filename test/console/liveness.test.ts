@@ -13,7 +13,7 @@ describe('figures', () => {
     ['from an unreachable server', polled(1500), { reachable: false }, 'offline'],
     ['from before the end of the session', polled(1500), { ended: true }, 'paused'],
     ['from a fixed range', undefined, {}, undefined],
-  ])('computeLiveness returns the state $3 for figures that are %s', (_, seen, other, kind) => {
+  ])('computeLiveness returns the state $3 for figures %s', (_, seen, other, kind) => {
     const state = computeLiveness({ polled: seen, reachable: true, ended: false, now, ...other });
     expect(state?.kind).toBe(kind);
     expect(state?.since).toBe(seen?.since);

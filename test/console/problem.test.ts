@@ -18,7 +18,7 @@ describe('the pause before a path is read again', () => {
     ['after a temporary refusal', 2000, 1, busy(), 4000],
     ['after a missing resource', 2000, 1, new ApiProblem(404, 'not_found', 'Not there'), undefined],
     ['after an invalid request', 2000, 1, new ApiProblem(400, 'invalid_query', 'Wrong'), undefined],
-  ])('pauseAfter returns a pause of $4 ms %s', (_, everyMs, failures, error, pause) => {
+  ])('the pause in ms %s is $4', (_, everyMs, failures, error, pause) => {
     expect(pauseAfter(everyMs, failures, error)).toBe(pause);
   });
 });

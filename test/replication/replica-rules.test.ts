@@ -105,7 +105,7 @@ describe('a message', () => {
     [-9, 1],
     [10, 2],
     [-10, 2],
-  ])('a message and its copy on another node, whose time differs by %i minutes, count %i times', (minutes, times) => {
+  ])('a message and its copy on another node, whose time differs by %i minutes, add up to %i', (minutes, times) => {
     const { log, one, other, node } = setUp();
     const at = start + 60 * minute;
     one.sendMessage(packet({ person: 'ann', m: { load: 2 } }), identity, at);

@@ -25,7 +25,7 @@ describe('usableCores', () => {
     ['a quota of version 1', { [v1]: '400000\n', [v1Period]: '100000\n' }, 4],
     ['no quota of version 1', { [v1]: '-1\n', [v1Period]: '100000\n' }, 64],
     ['an unreadable quota', { [v2]: 'no number' }, 64],
-  ])('usableCores returns $2 cores with %s', (_, files, cores) => {
+  ])('the number of usable cores with %s is $2', (_, files, cores) => {
     expect(coresWith(files)).toBe(cores);
   });
 });

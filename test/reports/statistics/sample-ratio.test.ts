@@ -27,7 +27,7 @@ describe('sampleRatioP', () => {
     ['much more on one side', 5400, 4600, true],
     ['a deviation that the error of the sketches explains', 504_000, 496_000, false],
     ['a deviation that the error of the sketches does not explain', 520_000, 480_000, true],
-  ])('sampleRatioP finds a mismatch in %s: $3', (_, one, other, mismatch) => {
+  ])('sampleRatioP finds a mismatch for %s: $3', (_, one, other, mismatch) => {
     const shares = [one, other].map((users) => ({ users, weight: 1 }));
     expect(sampleRatioP(shares, 0.006) < 0.001).toBe(mismatch);
   });

@@ -226,7 +226,7 @@ async function click({ page, session, steps }: Reader, { name, on, until, text }
   await settle(page);
 }
 
-/** Waits until the page has read what it shows later, so that its work is not counted in the next step. */
+/** Waits until the page has loaded its deferred content, so that this work is not counted in the next step. */
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.waitForTimeout(300);
@@ -262,7 +262,7 @@ const measurements = `
     document.querySelector('main .skeleton, main [aria-busy=true]') === null &&
     [...document.querySelectorAll(selector)].some(({ textContent }) => textContent.includes(text));
   window.benchmark = {
-    // Resolves with the time from the first press after a time until a text is painted.
+    // Resolves with the duration from the first press after `since` until a text is painted.
     async shown(selector, text, since) {
       while ((since > 0 && pressedAt < since) || !isShown(selector, text)) await change();
       await paint();

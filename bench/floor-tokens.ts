@@ -1,7 +1,7 @@
 /**
  * The floor for tokens: the bare HTTP engine. With `sign`, it parses each form and signs once with ES256. With
- * `verify`, it verifies one signature for each header. Both use a thread of its pool. `bun bench/floor-tokens.ts
- * sign|verify` prints `floor ready http=HOST:PORT`.
+ * `verify`, it verifies one signature for each header. Both use a thread of the engine's pool. `bun
+ * bench/floor-tokens.ts sign|verify` prints `floor ready http=HOST:PORT`.
  */
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';

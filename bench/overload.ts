@@ -72,7 +72,7 @@ async function measure(service: Service, { connections, seconds, high }: Options
   const runs: Run[] = [];
   for (const factor of factors) {
     const before = { commits: (await readCommits(service.http)) ?? 0, cpu: cpuSeconds(service.pid) };
-    // A machine that stalls during the first run still gets one request in each later run.
+    // Each run sends at least one request, even if the machine stalled during the first run.
     const rate = Math.max(factor * capacity, 1 / seconds);
     const report = await send({ connections, rate, overload: true, warmupSeconds: 0 });
     const commits = ((await readCommits(service.http)) ?? 0) - before.commits;

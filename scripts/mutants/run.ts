@@ -8,7 +8,7 @@ import { TestRuns } from './test-runs.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The result of the test of a rule. */
+/** Result of running the test of a rule with the rule in place, and without the rule. */
 export interface Finding {
   /** True if the test passed with the rule in place, and failed without the rule. */
   readonly found: boolean;

@@ -23,7 +23,7 @@ export class TestRuns {
     const child = spawn(join(tree, 'node_modules/.bin/bun'), ['--bun', program], {
       cwd: tree,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      detached: true, // In its own group, so that its workers end with it.
+      detached: true, // Own process group: a signal to the group also ends the workers.
       env: { ...process.env, OUTCOMES: this.#report, TMPDIR: dirname(tree) },
     });
     for (const stream of [child.stdout, child.stderr])
@@ -31,7 +31,7 @@ export class TestRuns {
         this.#output += text;
       });
     this.#ended = new Promise((resolve) => {
-      // Node emits no `close` if the channel was closed here.
+      // Node emits `exit` but no `close` if this process has closed the channel.
       child.once('error', () => resolve()).once('exit', () => resolve());
     });
     const end = () => void (child.exitCode === null && process.kill(-child.pid!));

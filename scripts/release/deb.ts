@@ -7,7 +7,7 @@ import { filesOfDeb } from './deb-files.ts';
 import { createTar, type PackageFile, readContent } from './tar.ts';
 import { targets } from './targets.ts';
 
-/** Files of a Debian package, packed once. They are the package's data, and a layer of the image. */
+/** Files of a Debian package, packed once and used twice: as the data of the package, and as a layer of the image. */
 export interface Layer {
   readonly compressed: Buffer;
   /** SHA-256 of the archive before its compression. */

@@ -52,7 +52,7 @@ function download(folder: string, packages: readonly DebianPackage[], architectu
     runTool('apt-get', [...options, 'update'], 'apt', scratch);
     runTool('apt-get', [...options, 'download', ...wanted], 'apt', scratch);
     for (const one of packages) {
-      // apt-get encodes the epoch of a version.
+      // apt-get writes the colon after the epoch of a version as `%3a`.
       const file = `${one.name}_${one.version.replace(':', '%3a')}_${architecture}.deb`;
       renameSync(join(scratch, file), pathIn(folder, one));
     }

@@ -25,7 +25,7 @@ export interface ReleaseOptions {
   readonly out: string;
   /** True for faster compression. Packing takes a third of the time, and files are a quarter larger. */
   readonly quick?: boolean;
-  /** Is told each file before it is packed. */
+  /** Called for each file before it is packed. */
   readonly onFile?: (name: string, number: number, count: number) => void;
 }
 

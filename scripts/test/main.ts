@@ -75,7 +75,7 @@ function listTests(...projects: readonly string[]): string[] {
 
 const linted = namesFiles || isProofs ? undefined : run('lint', 'npm', ['run', '--silent', 'lint'], true);
 const steps = [await run('build', 'bun', ['scripts/test/build.ts'])];
-// If the executable is missing, most tests would fail for that reason only.
+// Most tests need the executable. If the build failed, the tests are skipped.
 if (steps[0]!.exitCode === 0) {
   if (!isProofs) {
     steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...listTests('unit')]));

@@ -76,7 +76,7 @@ function slowestLines(results: readonly TestResult[]): string[] {
   return ['Slowest tests:', ...lines, ''];
 }
 
-/** Lists the counts of each project, and the time of its tests on all workers together. */
+/** Lists the counts of each project, and the time of its tests, summed over all workers. */
 function projectLines(results: readonly TestResult[]): string[] {
   const tests = results.filter(({ test }) => test !== '');
   if (tests.length === 0) return [];

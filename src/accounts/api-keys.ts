@@ -232,7 +232,7 @@ function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
 
 const dayMs = 24 * 3_600_000;
 
-/** Days until an API key expires, rounded up. `undefined` after it, and before the first announcement is due. */
+/** Days until an API key expires, rounded up; `undefined` after the expiry, and before its first announcement. */
 export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;

@@ -67,7 +67,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // If its successor was deleted, a key can be rotated again. It then keeps the expiry of the first rotation, if
+    // A key whose successor was deleted can be rotated again. The expiry of the first rotation applies if it is
     // earlier.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);

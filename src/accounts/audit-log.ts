@@ -44,7 +44,7 @@ export function auditEntries(
   return Array.from(audit.getRange({ ...start, reverse: true, limit }), ({ value }) => value);
 }
 
-/** Fields that the differences omit: they always change, follow from another field, or have their own entries. */
+/** Fields that the differences omit: they always change, follow from other fields, or have entries of their own. */
 const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
 /** Maximum length of a value. The next constant is the maximum number of values. */

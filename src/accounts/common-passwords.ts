@@ -5,9 +5,8 @@ import { brotliDecompressSync } from 'node:zlib';
 declare const FLAGMETER_FILES: string | undefined;
 
 /**
- * Common passwords in lower case and sorted, each between two line breaks. The list contains those 43 940 of the
- * million most common passwords that are long enough to be accepted here. `scripts/common-passwords.ts` writes the
- * file.
+ * Common passwords in lower case and sorted, each between two line breaks. Of the million most common passwords, the
+ * list contains the 43 940 that are long enough to be accepted here. `scripts/common-passwords.ts` writes the file.
  *
  * Stored as one text, the list takes 640 kB in each hashing thread. A search takes less than a hundredth of the time of
  * a hash.

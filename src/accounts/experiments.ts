@@ -30,7 +30,7 @@ export const cannotStop = 'Only a running experiment can be stopped; an experime
 
 const dayMs = 86_400_000;
 
-/** Minimum length of an experiment in days. It contains each weekday. */
+/** Minimum length of an experiment in days. A week contains each weekday. */
 const leastDays = 7;
 /** Maximum length of an experiment in days. */
 export const mostDays = 366;
@@ -164,7 +164,7 @@ export function finishExperiment(
     const application = tx.applications.get(applicationId);
     const feature = tx.getFeatures(applicationId).get(name);
     const experiment = feature?.experiments?.find((each) => each.id === id);
-    // By now, the experiment can be stopped, deleted, or finished by another node.
+    // Another request or node can have stopped, deleted or finished the experiment since it was read.
     if (application === undefined || feature === undefined || experiment === undefined) return false;
     if (experiment.result !== undefined) return false;
     const at = directory.clock.now();

@@ -79,7 +79,7 @@ export function patchProvider(
     const patched = { ...provider, ...patch, updatedAt: directory.clock.now() };
     checkSettings(patched, rules);
     checkTeams(tx, patched);
-    // Without this check, an administrator could send the stored secret of one issuer to another issuer.
+    // Prevents an administrator from sending the stored secret of one issuer to another issuer.
     if (patched.issuer !== provider.issuer && provider.clientSecret !== null && !('clientSecret' in patch))
       throw new Refusal('invalid_body', secretOfIssuer);
     tx.put('identityProviders', id, patched);

@@ -8,7 +8,7 @@ import type { RandomBytes } from './secrets.ts';
 
 /**
  * Hashes passwords in worker threads. A hash takes tens of milliseconds, which would block all other requests. Callers
- * of the management API share one thread, so that the others remain for sign-ins.
+ * of the management API share one thread, so that the other threads remain for sign-ins.
  */
 export interface PasswordPool {
   /**

@@ -15,7 +15,7 @@ const noDigest = `$${'A'.repeat(43)}`;
  */
 export const noPasswordHash = `${costText}$${'A'.repeat(22)}${noDigest}`;
 
-/** Returns another hash that no password matches. Records bound to the previous hash of the user become invalid. */
+/** Returns a new hash that no password matches. Records bound to the previous hash of the user become invalid. */
 export function withoutPassword(randomBytes: RandomBytes): string {
   return `${costText}$${Buffer.from(randomBytes(16)).toString('base64').slice(0, 22)}${noDigest}`;
 }
@@ -52,8 +52,8 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /**
- * Verifies a password, with Bun's argon2 if present, which takes half the time. Hashing cannot use Bun's argon2, which
- * accepts no given salt.
+ * Verifies a password. Uses Bun's argon2 if present, which takes half the time. Hashing cannot use Bun's argon2,
+ * because it does not accept a given salt.
  */
 async function verifyHash(password: string, hash: string): Promise<boolean> {
   const matches = globalThis.Bun?.password.verifySync(password, hash);

@@ -48,7 +48,7 @@ export function patchSignInPolicy(
   });
 }
 
-/** Checks that users can sign in: with a provider and, while it is down, at least one Admin with a password. */
+/** Checks that providers and passwords allow sign-ins: one provider is enabled, and one listed Admin has a password. */
 function checkPasswords(
   tx: AccountTransaction,
   { passwords, breakGlass }: SignInPolicy,

@@ -11,7 +11,7 @@ import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 /** Number of record numbers to skip, because lost changes might have used them. */
 const numbersAhead = 10_000;
 
-/** Tables whose removed records a loss can have restored. The repair removes all records of these tables. */
+/** Tables in which a loss can have restored removed records. The repair removes all records of these tables. */
 const ended = [
   'sessions',
   'userSessions',

@@ -14,7 +14,7 @@ import { UnauthorizedError } from './oauth/validation.ts';
 
 const sessionOver = 'The session has ended: sign in again';
 
-/** Authenticates callers from the console. The cookie is accepted only from our own pages, and without a token. */
+/** Authenticates callers from the console. Only our own pages may send the cookie, and only without a token. */
 export class ConsoleCallers {
   readonly #services: Services;
   readonly #cookie: HostCookie;

@@ -18,7 +18,7 @@ export interface ChosenApplication {
 export const useCommand = 'flagmeter use';
 
 /**
- * Returns the application that `--app`, `FLAGMETER_APP` or `flagmeter use` names, in this order, or else the only one.
+ * Returns the application in `--app`, `FLAGMETER_APP` or `flagmeter use`, in this order, or else the only application.
  * @throws {UsageError} if no application is named and there are several, with their names
  * @throws {Failure} if the application does not exist
  */
@@ -43,7 +43,7 @@ export async function chooseApplication(context: Context, api: Api, option?: str
   );
 }
 
-/** @throws {Failure} that names the source of a name without an application */
+/** @throws {Failure} with the source of the name, if no application has this name */
 async function chooseFrom(api: Api, source: string, named: string): Promise<ChosenApplication> {
   try {
     return { application: await findApplication(api, named), source };

@@ -123,7 +123,7 @@ export async function teamPath(given: Arguments, api: Api): Promise<readonly str
 }
 
 /**
- * Rejects a name that another application of the team already has. The API itself allows it.
+ * Rejects a name that another application of the team already has. The API itself allows equal names.
  * @param id of the application that gets the name; `undefined` for a new application
  * @param teamId team of a new application; by default the caller's primary team
  * @throws {Failure} `conflict`, with the id of the first application

@@ -199,7 +199,7 @@ async function remove(call: Call): Promise<void> {
   const { resource, given, context, api, application } = call;
   const { one, key, remove: { word = 'delete', loses } = {} } = resource;
   const { person, err } = context;
-  // A name that the successor of an item shares is ambiguous here: either item could be meant.
+  // An item and its successor can share a name. The name is ambiguous here, because either item could be meant.
   const { replaced: _, ...ambiguous } = resource;
   const { id, called } = await locate({ ...call, resource: ambiguous });
   const of = application === undefined ? '' : ` of ${show(application['name'])}`;

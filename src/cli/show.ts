@@ -152,7 +152,7 @@ function styleText(code: number, text: string): string {
   return `\u001b[${code}m${text}\u001b[0m`;
 }
 
-/** Truncates the texts of a column at their ends. Different texts that would then look equal lose their middles. */
+/** Truncates the texts of a column. Texts that would then look equal are truncated in the middle, others at the end. */
 function cutTexts(texts: readonly string[], width: number): readonly string[] {
   const cut = texts.map((text) => cutTo(text, width));
   return texts.map((text, at) => {

@@ -77,8 +77,8 @@ function serverAt(authUrl: string): AuthorizationServer {
 }
 
 /**
- * Returns an endpoint of the metadata; `undefined` if it is not a web address. Also `undefined` if only the endpoint
- * uses `http:`.
+ * Returns an endpoint of the metadata; `undefined` if it is not a web address. Also `undefined` if the endpoint uses
+ * `http:`, but `authUrl` does not.
  */
 function readEndpoint(json: unknown, field: string, authUrl: string): string | undefined {
   const text = readText(json, field) ?? '';
@@ -208,7 +208,7 @@ export async function requestTokens(
   };
 }
 
-/** Returns a client that ignores the clock. The ID token is not used, so a machine with a wrong clock can sign in. */
+/** Returns a client that ignores the times of ID tokens, so that a machine with a wrong clock can sign in. */
 function createClient(clientId: string): Client {
   return { client_id: clientId, [clockTolerance]: Number.MAX_SAFE_INTEGER };
 }

@@ -158,7 +158,7 @@ function optionsText(commands: readonly Syntax[]): string {
   return [...new Set(operands), ...ordered.map(({ text }) => text)].join('');
 }
 
-/** Describes an option of several commands. A text that does not apply to all of them begins with their words. */
+/** Describes an option of several commands. A text for some of the commands begins with the names of these commands. */
 function mergeTexts(uses: readonly { readonly name: string; readonly option: Option }[]): readonly string[] {
   const words = new Map<string, string[]>();
   for (const { name, option } of uses)

@@ -9,9 +9,7 @@ interface AcceptorOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair | undefined;
-  /**
-   * Maximum number of open connections. Beyond it, a new connection closes a connection of the address with the most.
-   */
+  /** Maximum number of connections. Beyond it, a new one replaces one of the address with the most connections. */
   readonly maxConnections: number;
   /** Trusted proxies. Their connections have no per-address limit, because each serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
@@ -30,7 +28,7 @@ export interface Connection {
   readonly socket: Socket;
   /** Address of the client; `undefined` for a trusted proxy. */
   readonly from: string | undefined;
-  /** Sequence number of the last use of any connection when this connection was last used; 0 before its first use. */
+  /** Sequence number of this connection's last use, counted over all connections; 0 before its first use. */
   usedAt: number;
   busyAt: number;
   accepted: boolean;

@@ -27,7 +27,7 @@ const most = 64;
 
 /**
  * Sends the trailers of several calls together. Trailers that one session sends in an event loop iteration share a
- * packet. Without this, Bun sends a packet of ten bytes, with one system call, for each stream.
+ * packet. Otherwise, Bun sends a packet of ten bytes, with one system call, for each stream.
  */
 export class Trailers {
   #ending: EndingCall[] = [];

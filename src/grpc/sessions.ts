@@ -15,7 +15,7 @@ const graceMs = 30_000;
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
 
-/** Fraction of the golden ratio. Its multiples, modulo 1, are evenly spread. Maximum ages vary by them. */
+/** Fraction of the golden ratio. Its multiples, modulo 1, are evenly spread, and determine the maximum ages. */
 const goldenRatio = 0.618_033_988_75;
 
 interface Session {

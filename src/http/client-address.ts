@@ -17,7 +17,7 @@ const near = new IpNetworks(['loopback', 'private']);
 
 /**
  * Returns a function that finds the address of a request's client. Without a trusted proxy, it is the address of the
- * connection. It is called only for requests that need the address; packets do not.
+ * connection. The function is called only for requests that need the address; packets do not.
  */
 export function clientAddress({ trusted, header, log }: Proxies): AddressFinder {
   let hasWarned = false;

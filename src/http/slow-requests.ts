@@ -40,7 +40,7 @@ export interface RequestSummary {
   readonly status: number;
   readonly code: string | undefined;
   readonly ms: number;
-  /** Length of the response body. */
+  /** Length of the response body in bytes. */
   readonly bytes: number;
   readonly requestId: string;
 }

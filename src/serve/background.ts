@@ -119,7 +119,7 @@ function forgetDeleted({ counting, front }: Core, { application, environments, w
   counting.messages.forget(application);
 }
 
-/** Owner of webhook reports in the queue of the report thread, whose owners are served round robin. */
+/** Owner of webhook reports in the queue of the report thread, which serves owners round robin. */
 const webhookReports = 'webhooks';
 
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
@@ -154,7 +154,7 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
 /** Pause between two steps in ms. It limits the scan to a small share of the report thread and the disk. */
 const betweenStepsMs = 20;
 
-/** Owner of the scan in the queue of the report thread, whose owners are served round robin. */
+/** Owner of the scan in the queue of the report thread, which serves owners round robin. */
 const scanOwner = '';
 
 /** Reads the whole usage store in the background, to find damage before a request needs the data. */

@@ -213,7 +213,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** Warns if the certificate does not name a public host. This can be right behind a proxy that does not check names. */
+/** Warns if the certificate does not name a public host. A proxy that does not check names can accept this. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

@@ -165,7 +165,7 @@ class ClusterStorage implements Storage {
       setAside: () => this.#openSetAside(deps).keep('accounts'),
     });
     const started = accountStore.start();
-    if (this.#link.found !== undefined) await started; // Without a connection, the node starts anyway.
+    if (this.#link.found !== undefined) await started; // If PostgreSQL is unreachable, the node starts anyway.
     return accountStore;
   }
 

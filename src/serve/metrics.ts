@@ -39,7 +39,7 @@ const counterBy = labelled<number>('counter');
 const gaugeBy = labelled<number>('gauge');
 const histogramBy = labelled<Histogram>('histogram');
 
-/** The counters that the front ends maintain themselves. */
+/** The counters that the HTTP, gRPC and token endpoints maintain themselves. */
 export interface AllTotals {
   readonly requests: RequestTotals;
   readonly calls: CallTotals;

@@ -4,7 +4,7 @@ import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 /*
  * An announcement records that an event with a lasting cause was announced: a new flag, a stale flag, a verdict or
  * refused messages. It is committed with the deliveries, so no node announces an event twice. Keys start with the id of
- * the application and a space. Events of the service, digests and tracker issues have `service ` instead.
+ * the application and a space, or with `service ` for events of the service, digests and tracker issues.
  */
 
 export function refusalKey(applicationId: string, environment: number | null, code: string): string {

@@ -113,7 +113,7 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
   return {
     key: `${id} stale ${feature}`,
     content: { at: now },
-    // A flag that became stale after its last announcement was used in between, so it is announced again.
+    // A flag that became stale after its last announcement was used since then, so it is announced again.
     stepFrom: (announced) => (since > (announced?.at ?? 0) ? 'tell' : undefined),
     events(tx) {
       const data = {

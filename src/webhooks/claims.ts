@@ -8,7 +8,7 @@ import { describeTarget } from './webhooks.ts';
 /** Duration of a claim on a delivery. A node that records no result within it is presumed dead. */
 export const leaseMs = 60_000;
 
-/** Period without a successful delivery after which giving up a delivery disables the webhook. */
+/** A webhook is disabled if a delivery is given up, and no delivery has succeeded in this period. */
 const disableAfterMs = 5 * 86_400_000;
 
 /** Maximum number of recorded attempts per delivery. */

@@ -236,7 +236,7 @@ export class Deliverer {
   }
 }
 
-/** True if a write can make a delivery due. The write of a claim cannot. */
+/** True if a write can make a delivery due. The write of a claim cannot do this. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as QueuedDelivery | undefined)?.lease == null;
 }

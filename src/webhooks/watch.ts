@@ -49,7 +49,7 @@ const wholeEvery = 30;
 const lastMs = 3_600_000;
 
 /**
- * Finds events in usage and refusals, which no account change causes. Their data is on disk, so a crash loses no event.
+ * Finds events that no account change causes: in usage and refusals. Their data is on disk, so a crash loses no event.
  */
 export class Watch {
   readonly #deps: WatchDeps;

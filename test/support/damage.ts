@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** These are the parts of LMDB's file format that tests damage. */
+/** Parts of LMDB's file format that tests damage. */
 const pageBytes = 4096;
 const kinds = { 1: 'branch', 2: 'leaf', 4: 'overflow' } as const;
 

@@ -72,7 +72,7 @@ static ssize_t write_frame(int descriptor, const struct iovec *part, off_t at) {
   return real_pwrite(descriptor, &half, 1, at);
 }
 
-/* As the system call: an error is a negative number. */
+/* Like the system call, returns a negative number for an error. */
 static ssize_t on_write(int descriptor, const struct iovec *parts, int count, off_t at) {
   if (write_fails(descriptor)) return -EIO;
   if (count == 1 && parts->iov_len > 16 && is_file(descriptor, ".segment")) return write_frame(descriptor, parts, at);

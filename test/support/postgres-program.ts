@@ -23,7 +23,7 @@ function findPrograms(): string | undefined {
   try {
     folders.push(execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim());
   } catch {
-    // Only the package with the client's headers contains it.
+    // Only the package with the client's headers contains `pg_config`.
   }
   return folders.find((folder) => existsSync(join(folder, 'initdb')));
 }

@@ -247,7 +247,7 @@ export class Postgres {
 
   /** Rereads postgresql.conf and pg_hba.conf. Resolves when the settings apply to commits, after a checkpoint. */
   async reload(): Promise<void> {
-    // PostgreSQL signals the checkpointer after the sessions. The second reload begins when the first has signalled all.
+    // PostgreSQL signals the checkpointer after the sessions. The second reload begins when the first has signalled it.
     await this.#loadSettings();
     await this.#loadSettings();
     await this.query('CHECKPOINT');
@@ -362,6 +362,6 @@ function signal(id: number, name: NodeJS.Signals): void {
   try {
     process.kill(id, name);
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }

@@ -91,7 +91,7 @@ static ssize_t on_write(int descriptor, const struct iovec *parts, int count, of
   return result;
 }
 
-/* LMDB writes adjacent pages with it, after a seek. */
+/* LMDB writes adjacent pages with `writev`, after a seek. */
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
   char path[4096];
   path_of(descriptor, path, sizeof path);

@@ -1,6 +1,6 @@
 /**
  * Runs benchmarks in one process, whenever a message has the arguments of `npm run bench`. The response has the exit
- * code and the output. Loading the benchmarks for each of them took as long as a short benchmark.
+ * code and the output. Loading the benchmarks for each run took as long as a short benchmark.
  */
 import { main } from '../../bench/main.ts';
 

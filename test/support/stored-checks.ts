@@ -11,7 +11,7 @@ const dayMinutes = 1440;
 
 /**
  * Folds the journals of a directory that no process uses, and reads the checks by feature. The directory has one
- * environment with data. A start of the executable would cost twenty times as much.
+ * environment with data. Starting the executable would cost twenty times as much.
  * @throws {Error} if a store or a journal cannot be read
  */
 export async function readStoredChecks(data: string): Promise<CountedChecks> {

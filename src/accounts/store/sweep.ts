@@ -23,7 +23,7 @@ export interface Sweep<Name extends TableName> {
   remove?(tx: Transaction, key: string, record: AccountRecords[Name]): void;
 }
 
-/** Removes expired records from the next ones after a key. Resolves with the last key read; `undefined` at the end. */
+/** Removes the expired records among the next records after a key. Resolves with the last key read, if more follow. */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
 export interface SweepControl {

@@ -69,7 +69,7 @@ async function handleEndSession(services: SsoServices, request: Request): Promis
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(services, request, { userId: signIn.user.id, signIn });
   }
-  // Without proof that the user was signed in, a redirect would make this endpoint an open redirector.
+  // A redirect without proof that the user was signed in would make this endpoint an open redirector.
   const isProven = (hint ?? signIn) !== undefined;
   const returnTo = isProven ? asked.returnTo : undefined;
   const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;

@@ -11,7 +11,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
 interface Rule {
-  /** Number of failures without a wait. The next failure waits for `shortestMs`; each further one doubles it. */
+  /** Number of failures without a wait. The next failure causes a wait of `shortestMs`. Later failures double it. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;

@@ -36,7 +36,7 @@ interface PresentedCode {
   readonly verifier: string;
 }
 
-/** The result of an exchange. The replay of a code has ended its session. */
+/** The result of an exchange. If the code was `replayed`, its session has ended. */
 type Redemption<Begun = IssuedSession> =
   | { readonly outcome: 'exchanged'; readonly issued: Begun; readonly user: User; readonly nonce: string | null }
   | { readonly outcome: 'refused' | 'replayed' };

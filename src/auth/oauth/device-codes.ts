@@ -7,7 +7,7 @@ import type { Allowance, DeviceCode } from '../../storage/lmdb/auth-records.ts';
 
 /** Lifetime of the codes of a device (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;
-/** Minimum interval between two polls of a device, seconds. Each early poll extends it by as much (§3.5). */
+/** Minimum interval between two polls of a device, seconds. Each early poll adds the same number of seconds (§3.5). */
 export const pollInterval = 5;
 
 /** Time for which an expired code is distinguished from an unknown code, ms. */
@@ -72,7 +72,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Creates the codes of a device. At the maximum, removes the oldest devices of the network with the most.
+   * Creates the codes of a device. At the maximum, removes the oldest devices of the network with the most devices.
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {

@@ -208,7 +208,7 @@ export class KeyRing implements SigningKeys {
     const newest = this.#keys.current.kid;
     this.#keys = openSigningKeys(stored);
     if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
-    // Without the current key in the store, no node could verify its signatures, so the newest key signs.
+    // If the store lacks the current key, other nodes cannot verify signatures of this key, so the newest key signs.
     if (stored.every(({ kid }) => kid !== this.#signer.kid)) this.#signWithNewest();
   }
 

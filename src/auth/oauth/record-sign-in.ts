@@ -58,7 +58,7 @@ export function recordSignIn(
 
 /**
  * Records a further factor, which completes a sign-in. The time of the sign-in becomes the current time. If a provider
- * proved the first factor, it stays the same, because the user might have signed in there long ago.
+ * proved the first factor, this time stays the same, because the user might have signed in there long ago.
  */
 export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,

@@ -121,7 +121,7 @@ export function missingStep(
   authentication: Authentication,
 ): MissingStep | undefined {
   const lacking = lackingFactor(reader, user, authentication);
-  // Asked first, because a password alone must not be enough to change the password of a user with a second factor.
+  // This check comes first: a password alone must not suffice to change the password of a user with a second factor.
   if (lacking === 'second-factor') return lacking;
   const isTemporary = authentication.factors.includes('password') && hasTemporaryPassword(user);
   return isTemporary ? 'new-password' : lacking;
@@ -145,7 +145,7 @@ export function lackingFactor(
 
 /**
  * True if a sign-in has two factors, for example a passkey with user verification. A provider can be trusted to check
- * both.
+ * two factors itself.
  */
 function isTwoFactors({ factors, provider }: Authentication): boolean {
   const single = ['password', 'invitation', ...(provider?.isOneFactor ? ['provider'] : [])];

@@ -205,7 +205,7 @@ function redeemRefreshToken(
 
 /**
  * The granted scope, or the requested subset.
- * @throws {OAuthError} `invalid_scope` if it is not a subset
+ * @throws {OAuthError} `invalid_scope` if the requested scope is not a subset
  */
 function narrow(granted: string, wanted: string | undefined): string {
   if (wanted === undefined) return granted;

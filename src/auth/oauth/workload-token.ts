@@ -81,8 +81,8 @@ function refusal(why?: string): OAuthError {
 }
 
 /**
- * The refusal for a claim that does not match. It shows the sent value, but not the required one, which the sender
- * might not know.
+ * The refusal for a claim that does not match. It shows the sent value, but not the required value, because the sender
+ * might be an attacker.
  */
 function mismatch(claim: string, value: unknown): OAuthError {
   const shown = JSON.stringify(value)?.slice(0, 300) ?? 'missing';

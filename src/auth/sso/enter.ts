@@ -32,7 +32,7 @@ interface EntryRequest extends ProvenAccount {
   readonly link?: string | undefined;
 }
 
-/** Maximum size of a stored ID token. Without it, the provider asks the user to confirm a sign-out. */
+/** Maximum size of a stored ID token. If the token is not stored, the provider asks the user to confirm a sign-out. */
 const longestIdToken = 4096;
 /**
  * Maximum recorded age of a sign-in at the provider, seconds. It also stands for an unknown age. A sign-in of this age
@@ -87,9 +87,7 @@ function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
   return missing === undefined && isRecentSignIn(authTime, now);
 }
 
-/**
- * Refuses the sign-in if the user has no team left, but only after the change, which ends memberships, is committed.
- */
+/** Commits a change that ends memberships. Then refuses the sign-in if the user has no team left. */
 async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promise<T> {
   const result = await change;
   if (result === 'team_missing') throw new ProviderRefusal('team_missing');
@@ -208,7 +206,7 @@ function linkNew(
   const holder = userOfEmail(tx, email);
   if (holder === undefined) {
     if (!createUsers) throw new ProviderRefusal('user_unknown');
-    // Without a statement about verification, the operator of the provider is assumed to have entered the address.
+    // If the provider makes no statement about verification, its operator is assumed to have entered the address.
     if (emailVerified === false) throw new ProviderRefusal('email_unverified');
     return createLinked(services, tx, provider, { ...identity, email });
   }

@@ -6,7 +6,7 @@ import type { Source } from './source.ts';
 
 /** The rows of a source to import. */
 export interface Selection {
-  /** The environment to import; `undefined` if the rows do not name an environment, or it is not known yet. */
+  /** The environment to import; `undefined` if it is not known yet, or if the rows do not name an environment. */
   readonly environment: string | undefined;
   /** End of the selection: only earlier rows are imported, Unix seconds. */
   readonly before: number;

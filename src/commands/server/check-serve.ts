@@ -136,7 +136,7 @@ function checkStores({ data, existing, postgres }: Config): string | undefined {
   const user = findDirectoryUser(data);
   if (user !== undefined) return `in use by ${user}: stop it before another server starts`;
   checkDataFiles(data);
-  // Opening a store would create a lock file, so only stores that have one are checked.
+  // Opening a store would create a lock file, so stores without a lock file are not checked.
   const opened = layouts.filter(({ store }) => isPresent(join(data, store, 'lock.mdb')));
   checkLayouts(data, opened);
   if (!willHave(data, 'accounts/data.mdb')) {

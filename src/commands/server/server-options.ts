@@ -24,7 +24,7 @@ export function readConfig(
   return loadConfig({ ...terminal, argv: [...installed, ...options] });
 }
 
-/** True if the installed file exists, no other is named, and it is readable or no data directory is named. */
+/** True if the installed file exists and no other is named; if a data directory is named, also requires read access. */
 function usesInstalled(given: Arguments, { env }: Terminal): boolean {
   if (given.has('config') || env['FLAGMETER_CONFIG'] || !existsSync(installedConfig)) return false;
   const isNamed = given.has('data') || Boolean(env['FLAGMETER_DATA']);

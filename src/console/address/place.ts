@@ -51,7 +51,7 @@ export function rememberPlace({ application, environment }: Place): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(last.value));
   } catch {
-    // Without storage, the environment is remembered until the page is reloaded.
+    // If storage is unavailable, the environment is remembered until the page is reloaded.
   }
 }
 

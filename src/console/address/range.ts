@@ -52,7 +52,7 @@ export const comparisons = {
 } as const;
 export type Comparison = keyof typeof comparisons;
 
-/** The whole buckets of a range at a given time. The last bucket can be incomplete. */
+/** The buckets of a range at a given time. The last bucket can be in progress. */
 export interface Bounds {
   /** Unix ms. */
   readonly from: number;

@@ -62,7 +62,7 @@ export function HealthLink({
   );
 }
 
-/** A finding as a sentence, with emphasised names. Without a sentence from the server, its short text. */
+/** A finding as a sentence with emphasised names, or as its short text if the server sends no sentence. */
 export function FindingSentence({ item: { sentence, text, subjects } }: { readonly item: HealthItem }) {
   let rest = sentence ?? text;
   const parts = subjects.flatMap(({ name }) => {

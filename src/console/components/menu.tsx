@@ -25,7 +25,7 @@ export function Menu({ label, title, items, end, class: className }: MenuProps) 
   const { open, box, button, toggle, show, close } = usePopover();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  // The items of an open menu stay: an item that moves under the pointer would get the click on another item.
+  // An open menu keeps its items. Otherwise, a click could hit an item that has just moved under the pointer.
   const shown = useRef(items);
   if (!open) shown.current = items;
   const elements = () => Array.from(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? []);

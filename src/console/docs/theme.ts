@@ -4,5 +4,5 @@ import { themeKey } from '../styles/theme-key.ts';
 try {
   document.documentElement.dataset['theme'] = localStorage.getItem(themeKey) ?? 'system';
 } catch {
-  // Without storage, the page has the theme of the system.
+  // If storage is unavailable, the page has the theme of the system.
 }

@@ -50,7 +50,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   useEffect(() => rememberPlace(here), [path]);
   const place = withLastPlace(here);
   const application = applications.value?.find(({ id }) => id === place.application);
-  // The tabs do not wait for the applications, because they would move the page when they appear.
+  // The tabs are shown before the applications are loaded, because late tabs would move the page.
   const hasTabs = place.application !== undefined && (applications.value === undefined || application !== undefined);
   useDocumentTitle(here, application);
   return (

@@ -57,7 +57,7 @@ const docsPolicy =
   "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 const docsHeaders = {
-  // The names of these files do not change with their content.
+  // The names of these files do not change with their content, so caches must revalidate the files.
   'cache-control': 'no-cache',
   'content-security-policy': docsPolicy,
   'referrer-policy': 'same-origin',
@@ -137,7 +137,7 @@ ${hints}
     status: 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      // The file names change with each version.
+      // The document contains the names of files, which change with each version.
       'cache-control': 'no-cache',
       'content-security-policy': policy(settings),
       'cross-origin-opener-policy': 'same-origin',

@@ -50,7 +50,7 @@ function handleSignIn(deps: Services, request: Request): HttpResponse {
   const maxAge = asked.get('max_age');
   const limit: AgeLimit = maxAge === undefined ? {} : { max_age: maxAge };
   // The callback is at the base URL. A cookie of another host name, such as localhost, would not be sent there. A proxy
-  // can hide the host name of the request, so this redirects only once.
+  // can hide the host name of the request, so the browser is redirected only once.
   if (request.header('host') !== new URL(audience).host && !asked.has('moved'))
     return sendTo(`${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, ...limit, moved: '1' })}`);
   return begin(deps, request, returnTo, limit);

@@ -149,7 +149,7 @@ export async function readDocs(): Promise<void> {
   }
 }
 
-/** Returns the programs that sent messages to the current environment in the last day. Reads them for a text only. */
+/** Returns the programs that sent messages to the current environment in the last day; none for an empty text. */
 export function useSenders(text: string): readonly Entry[] {
   const { path, query } = useLocation();
   const { application, environment } = readPlace(path.slice(root.length), query);
@@ -188,7 +188,7 @@ export function remember({ title, detail, href }: Entry): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(all.slice(0, mostKept)));
   } catch {
-    // Without storage, the page is not stored.
+    // If storage is unavailable, the page is not stored.
   }
 }
 

@@ -15,7 +15,7 @@ export function chooseTheme(chosen: Theme): void {
   try {
     localStorage.setItem(themeKey, chosen);
   } catch {
-    // Without storage, the choice lasts until the page is closed.
+    // If storage is unavailable, the choice lasts until the page is closed.
   }
 }
 

@@ -66,8 +66,8 @@ async function serve(
       port: own,
       ...(pair && { tls: { ...pair, ciphers: cipherSuites } }),
       development: false,
-      // Without TLS, `false` prevents that Bun shares the port with other listeners. With TLS, Bun's `reload` ignores
-      // renewed files, which therefore need a new listener on the same port.
+      // `false` prevents Bun from sharing a port without TLS with other listeners. Bun's `reload` ignores renewed TLS
+      // files, which therefore need a new listener on the same port.
       reusePort,
       // This engine enforces the size limit itself. Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -67,7 +67,7 @@ export class BodyDeadlines {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {
       const seconds = this.#seconds - begun;
-      // Only bytes after the refusal prolong the wait, because many clients then stop sending.
+      // Bytes before the refusal do not prolong the wait, because many clients stop sending after a refusal.
       if (body.isRefused) body.received = Math.min(body.received, seconds * bytesPerSecond);
       if (seconds <= secondsAllowed(body.received, body.isRefused ? linger.seconds : graceSeconds)) continue;
       this.#arriving.delete(body);

@@ -192,7 +192,7 @@ export class UwsExchange implements Request, ArrivingBody {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
       // Set only once: a handler that is set during its own call would be lost, because uWebSockets.js restores the old
-      // one.
+      // handler.
       this.#res.onWritable(() => {
         this.#released();
         return true;

@@ -80,7 +80,7 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // Without TLS, the port is exclusive. With TLS, it is shared, as the renewal of TLS files requires.
+      // A port without TLS is exclusive. A TLS port is shared, as the renewal of TLS files requires.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }

@@ -116,7 +116,7 @@ export interface Reach {
 export class PrivateAddress extends Error {}
 
 /**
- * Returns the addresses of a URL's host. Connect only to these addresses: a second lookup could return others.
+ * Returns the addresses of a URL's host. Connect only to these addresses: a second lookup could return other addresses.
  * @throws {Error} with a human-readable message if the host has no address; `PrivateAddress` if one is private
  */
 export async function addressesFor(url: URL, { resolve, allowPrivate, allowedBy }: Reach): Promise<readonly Address[]> {

@@ -132,7 +132,7 @@ export class Forwarder {
       ...(body !== undefined && { body }),
       ...(code !== undefined && { code }),
     };
-    // A refusal of the body must reach the HTTP engine before the response, so that it closes the connection.
+    // A refusal of the body must reach the HTTP engine before the response, so that the engine closes the connection.
     if (exchange.refusal === undefined || exchange.reading === undefined) exchange.respond(response);
     else void exchange.reading.then(() => exchange.respond(response));
   }

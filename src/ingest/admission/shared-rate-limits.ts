@@ -49,7 +49,7 @@ export class SharedBucket implements Bucket {
     return this.#waitFrom(number[0]!, now + this.#origin, Math.min(cost, Math.max(1, this.burst)));
   }
 
-  /** Takes `cost` tokens if the bucket has `needed` tokens: for a debt, `needed` is lower. */
+  /** Takes `cost` tokens if the bucket has `needed` tokens: `needed` is lower than `cost` if a debt is allowed. */
   #exchange(now: number, cost: number, needed: number): number {
     const at = now + this.#origin;
     for (;;) {

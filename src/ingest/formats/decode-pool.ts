@@ -43,7 +43,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout,
-    // Without atomics, the thread returns to its event loop between reports, and collects garbage there.
+    // If atomics are disabled, the thread returns to its event loop between reports, and collects garbage there.
     atomics: 'disabled',
   });
   const queue = new FairQueue(bounds);

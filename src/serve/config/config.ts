@@ -77,8 +77,8 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 
 /**
  * Returns the number of front-end threads, which serve only a separate listener of the metrics host. They handle
- * packets, and forward other requests to the main thread, which lowers the rate of such requests by up to a third. Each
- * thread needs a core that the main thread and the journal do not use.
+ * packets, and forward other requests to the main thread. Forwarding lowers the rate of other requests by up to a
+ * third. Each thread needs a core that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;

@@ -115,9 +115,7 @@ export class FrontThread {
     await this.#core?.intake.settled();
   }
 
-  /**
-   * Calls `Lane.barrier`. The barrier excludes packets whose bodies are still arriving. They see the current updates.
-   */
+  /** Calls `Lane.barrier`. Packets whose bodies are still arriving are not waited for: they see the current updates. */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
     await this.#core?.intake.findLane(application).barrier(application);

@@ -27,8 +27,8 @@ export interface Console {
   manage(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
   /**
    * Opens a path of the console, signed in unless the options say otherwise. Visits that choose at most the size of the
-   * screen and the colour scheme share one tab of one browser context, because a tab, its process and an empty cache
-   * took half of the CPU time. Visits with a session of their own reuse emptied contexts. Others have a new context.
+   * screen and the colour scheme share a tab of one browser context, because a tab, its process and an empty cache took
+   * half of the CPU time. Visits with their own session reuse emptied contexts. Other visits have new contexts.
    */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
   close(): Promise<void>;
@@ -54,7 +54,7 @@ export interface Visit {
   tab(path: string): Promise<Page>;
 }
 
-/** A context of the browser, and what it needs and has reported. */
+/** A context of the browser, with its settings and its messages so far. */
 interface OpenContext {
   readonly context: BrowserContext;
   readonly complaints: string[];
@@ -91,7 +91,7 @@ let preparedAt = 0;
  */
 const oldestSignInMs = 5 * 60_000;
 
-/** Returns data that the files of a worker copy, because hashing and signing in take a second of CPU time. */
+/** Returns data that the test files of a worker copy, because hashing and signing in take a second of CPU time. */
 function getSignedInData(chromium: Browser): Promise<SignedInData> {
   if (signedInData === undefined || Date.now() - preparedAt > oldestSignInMs) {
     preparedAt = Date.now();

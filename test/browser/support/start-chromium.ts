@@ -15,7 +15,7 @@ declare module 'vitest' {
 }
 
 /**
- * Starts the browser that the test files of a project share. Starting a browser for each file took a third of the time.
+ * Starts the browser that the test files of a project share. Starting one for each file took a third of the run time.
  */
 export default async function startChromium(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!existsSync(chromiumOptions.executablePath)) return undefined;

@@ -78,7 +78,7 @@ function receiverNote({ redirectUri, isConsole }: FormPage): Html | undefined {
 
 /**
  * CSP `form-action` sources for a form whose response redirects to this URI. Chromium also checks further redirects,
- * such as by the client, so any `https:` address is allowed.
+ * such as redirects by the client, so any `https:` address is allowed.
  */
 export function formTargets(redirectUri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(redirectUri);

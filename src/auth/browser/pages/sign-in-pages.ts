@@ -14,7 +14,7 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Htt
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
-  // After a refused passkey, passkeys are not offered in the field, because a password manager could send it endlessly.
+  // After a refusal, passkeys are not offered in the field: a password manager could resend the refused one endlessly.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formResponse(page, {

@@ -14,7 +14,7 @@ interface PasskeyProof {
   readonly assertion: SentAssertion;
   readonly address: string;
   readonly browser: Browser;
-  /** The user who has already typed the password. The device then need not verify the user. */
+  /** The user who has already typed the password. If present, the device need not verify the user. */
   readonly user?: User;
 }
 

@@ -60,7 +60,7 @@ export interface ChartTimes {
   span(start: number, end: number): string;
   /** Formats a label of the time axis. @param increment distance to the next label, seconds */
   tick(time: number, increment: number): string;
-  /** The time zone; `undefined` for the browser's. */
+  /** The time zone; `undefined` for the browser's time zone. */
   readonly zone: string | undefined;
 }
 
@@ -100,7 +100,7 @@ const distances = [
 ];
 
 /**
- * Returns the possible distances between time labels. Each is at least a bucket, so that no label is repeated.
+ * Returns the possible distances between time labels. Labels are at least one bucket apart, so that none is repeated.
  * @param width of a bucket, seconds
  */
 export function tickDistances(width: number): number[] {

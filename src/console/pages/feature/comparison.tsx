@@ -22,7 +22,7 @@ const names = { used: 'Used', viewed: 'Viewed' };
 /** Pause between two requests. Complete days change only if a late report arrives. */
 const everyMs = 60_000;
 
-/** Compares the variants of a flag without a plan, over the selected range. */
+/** Compares the variants of a flag without a planned experiment, over the selected range. */
 export function Comparison({ place }: { readonly place: FeaturePlace }) {
   const { query, change } = useQuery();
   const { bounds, live } = useRange();

@@ -24,8 +24,8 @@ interface SectionProps {
 }
 
 /**
- * The latest experiment of the flag. The variants of a flag without a plan are compared over the selected range. During
- * an experiment, such a comparison would be a second conclusion.
+ * The latest experiment of the flag. If a flag has no planned experiment, its variants are compared over the selected
+ * range. Such a comparison next to an experiment would be a second conclusion.
  */
 export function ExperimentSection({ place, detail }: SectionProps) {
   const { application, environment, name } = place;

@@ -13,7 +13,7 @@ import { type EditProps, FeatureForm } from './change.tsx';
 export function OwnersForm({ place, feature, onCancel }: EditProps) {
   const candidates = useCandidates(place.application);
   const { owners, ownersFrom } = feature.data;
-  // A name that is saved before the candidates are known would become a text.
+  // If a name were saved before the candidates are known, it would become a text instead of a user or team.
   if (candidates === undefined) return <Skeleton kind="lines" />;
   const declared = ownersFrom === 'declaration' ? owners : [];
   const patch = (data: FormData) => ({
@@ -54,7 +54,7 @@ export function TagsForm({ place, feature, onCancel }: EditProps) {
 /** A possible owner. A user can also be found by `email`. */
 export type Candidate = Owner & { readonly email?: string };
 
-/** Returns `undefined` while the members and teams are being read. If reading fails, the other list suffices. */
+/** Returns `undefined` while the members and teams are being read. If one list cannot be read, the other suffices. */
 function useCandidates(application: string): readonly Candidate[] | undefined {
   const team = applications.value?.find(({ id }) => id === application)?.teamId ?? '';
   const members = useWholeList<Member>(resource('teams', team, 'members'), {});

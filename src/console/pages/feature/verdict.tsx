@@ -30,10 +30,10 @@ export function VerdictLine({ place, feature }: FeatureProps) {
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
       <div>
         <h2 id="flag-verdict">{data ? formatHeading(data, feature.data, format).heading : beforeVerdict(error)}</h2>
-        {/* The line is there before the reason, which would otherwise move the tabs. */}
+        {/* The line is rendered before its reason is known, so that the reason does not move the tabs. */}
         <p>{why ? reasonText(why, format) : '\u00a0'}</p>
       </div>
-      {/* A verdict can add a button before the menu. Without the verdict, that button would move the menu later. */}
+      {/* The actions wait for the verdict, because its button is before the menu and would move the menu later. */}
       {(data ?? error) !== undefined && <Actions place={place} feature={feature} verdict={data} />}
     </section>
   );

@@ -85,7 +85,7 @@ function keep(place: InEnvironment, choice: Choice): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify([...others, [name, choice]].slice(-most)));
   } catch {
-    // Without storage, the choices are only in the address.
+    // If storage is unavailable, the choices are only in the address.
   }
 }
 

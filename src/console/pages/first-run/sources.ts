@@ -147,7 +147,7 @@ OpenFeature.addHooks(new ${name}());`,
 }
 
 function collector({ metricsUrl, environment, key }: Connection): Block {
-  // A header can contain only these characters. An environment with another name must be set in the resource.
+  // A header can contain only these characters. A name with other characters must be set in the resource.
   const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {
     name: 'configuration of the collector',

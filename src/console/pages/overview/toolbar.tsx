@@ -76,7 +76,7 @@ interface StateFilterProps extends Pick<ToolbarProps, 'features'>, Pick<Filter, 
   readonly isAcross: boolean;
 }
 
-/** The counts are the flags of one environment, so they are hidden next to the flags of all environments. */
+/** The counts are of one environment, so they are hidden while the table shows all environments. */
 function StateFilter({ features, state, isAcross }: StateFilterProps) {
   const { change } = useQuery();
   const counts = countStates(features);

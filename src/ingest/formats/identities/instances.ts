@@ -163,7 +163,7 @@ export class Instances {
   }
 
   /**
-   * Mints an id, and keeps earlier ones for the grace period.
+   * Mints an id, and keeps earlier ids of the identity for the grace period.
    * @param now Unix ms
    * @param fill adds further changes to the same batch
    */

@@ -224,7 +224,7 @@ export class LatestTotals {
       this.#recent = new Map();
     }
     if (last === undefined) return fresh === 1 ? undefined : 'first_point';
-    // A restarted process has another start, and thus another digest. A smaller value means a shared series.
+    // A restarted process has another start, and thus another digest. A smaller value therefore means a shared series.
     return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;
   }
 }

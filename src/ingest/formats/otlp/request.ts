@@ -165,7 +165,7 @@ interface FoundTotal {
   readonly scope: string;
 }
 
-/** Lone surrogates, which UTF-8 cannot encode: two texts that differ in them have the same bytes. */
+/** Lone surrogates, which UTF-8 cannot encode. Texts that differ only in these would have the same bytes. */
 const loneSurrogate = /\p{Cs}/u;
 const maxCount = 2 ** 31 - 1;
 const delta = 1;

@@ -318,7 +318,7 @@ function valuesByVariant(
   const enabled = legacy?.enabled ?? entry.value;
   const disabled = legacy?.disabled ?? entry.valueDisabled;
   const values = new Map<string, number>();
-  // SDKs observe one variant at a time and write zero for the other, so this zero is not a value.
+  // SDKs observe one variant at a time and write zero for the other variant, so this zero is not a value.
   const observesOne = merging === 'last' && isThere(enabled) !== isThere(disabled);
   const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
   if (isThere(enabled) || isAlone) values.set('enabled', enabled ?? 0);

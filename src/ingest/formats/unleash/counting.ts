@@ -176,7 +176,7 @@ interface Headers {
   header(name: string): string | undefined;
 }
 
-/** Data of a message, without its content, from which repetitions of the message by its sender are recognised. */
+/** Data from which repetitions of a message by its sender are recognised, without the content of the message. */
 export type SentBefore = Omit<CumulativeMessage, 'at' | 'bucket' | 'measuredAt' | 'rows'>;
 
 /** Kinds of repetition, by the language of the SDK. SDKs in other languages never repeat a message. */
@@ -203,7 +203,7 @@ function isEarlyNode({ appName }: Head, request: Headers): boolean {
   return request.header('user-agent') === appName && request.header('accept-encoding') === 'gzip,deflate';
 }
 
-/** Time in the identity of a sender, later than any start: the earliest identities are forgotten first. */
+/** Time in the identity of a sender, later than any start, because the earliest identities are forgotten first. */
 const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 

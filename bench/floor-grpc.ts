@@ -8,7 +8,7 @@ import { encodeReport } from '../src/bench/load/reports.ts';
 const { response: statResult } = encodeReport('', new Date());
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Channelz is disabled, because it would count each call for a diagnostic service that nobody uses. */
+/** Channelz is disabled, because it would count each call for a diagnostic service, which is not used. */
 const server = new Server({ 'grpc.enable_channelz': 0 });
 const method = {
   path: '/Usage.Usage/SendStats',

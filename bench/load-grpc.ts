@@ -3,7 +3,7 @@ import type { GrpcPlan, LoadReport } from '../src/bench/load/plan.ts';
 
 /**
  * Runs a plan in a separate process, with a client that parses only frames. This client needs a quarter of the CPU of
- * grpc-js, so that the generator is not the bottleneck.
+ * grpc-js, so the generator is not the bottleneck.
  * @throws {Error} if the generator fails
  */
 export async function loadGrpc(plan: GrpcPlan): Promise<LoadReport> {

@@ -9,7 +9,7 @@ export function rssMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
-/** Returns the resident memory of a process without file pages, which the kernel can drop at any time, MiB. */
+/** Returns the resident memory of a process in MiB, without file pages, which the kernel can drop at any time. */
 export function ownMb(pid: number): number {
   return statusMb(pid, 'RssAnon');
 }

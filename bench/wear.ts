@@ -200,7 +200,7 @@ function between(before: DiskStats | undefined, after: DiskStats | undefined): D
   return before && after && diskStatsBetween(before, after);
 }
 
-/** Reads a report, which folds all data into the store. The run then includes the complete cost of its packets. */
+/** Reads a report, which first folds all data into the store. The run thus includes the whole cost of its packets. */
 async function storeAll({ http, accessToken, applicationId }: Service): Promise<void> {
   const query = 'environment=Production&step=day';
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);

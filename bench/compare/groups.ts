@@ -51,7 +51,7 @@ const memory: Group = {
 /** Packet rates per second at which the use of the disk and the CPU is measured. */
 const wearRates = [1_000, 5_000] as const;
 
-/** Figures of the disk. They vary more than other figures, because there are only two or three folds in a run. */
+/** Figures of the disk. They vary more than other figures, because a run has only two or three folds. */
 const wearFigures: readonly Figure<WearRun>[] = [
   { name: 'disk per packet, kB', of: (run) => run.diskKb, better: 'less', tolerance: 0.1 },
   { name: 'flushes per packet', of: (run) => run.flushes, better: 'less', tolerance: 0.1 },

@@ -39,10 +39,7 @@ const body = {
   },
 };
 
-/**
- * Returns one row per variant and metric, ordered by key. Otherwise, two packets could lock the same rows in opposite
- * orders.
- */
+/** Returns one row per variant and metric, ordered by key, so that all packets lock rows in the same order. */
 function rowsOf({ f, m = {} }) {
   const counts = Object.entries(f).flatMap(([feature, variants]) =>
     Object.entries(variants).map(([variant, counts]) => [feature, variant, ...counts, 0, 0, 0].slice(0, 5)),

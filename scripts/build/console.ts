@@ -16,7 +16,7 @@ interface BuiltRoute {
   readonly load: () => unknown;
 }
 
-/** Maximum gzipped size of all files that a page loads. It lets a page open fast even on a phone. */
+/** Maximum gzipped size of all files that a page loads, so that the page opens fast even on a phone. */
 const maxPageBytes = 100_000;
 
 export interface BuiltConsole {

@@ -32,7 +32,7 @@ export default class ResultsReporter extends DefaultReporter {
     this.#add(test.module, test.fullName, state, why, test.diagnostic()?.duration);
   }
 
-  /** Reports a group whose hook failed, so that its tests count as skipped. */
+  /** Reports a group whose hook failed. Vitest only counts the tests of such a group as skipped. */
   override onTestSuiteResult(suite: TestSuite): void {
     super.onTestSuiteResult(suite);
     const errors = suite.errors();

@@ -164,7 +164,7 @@ export class ApiKeyUses {
     await this.#deps.change((tx) => {
       for (const [clientId, use] of due) {
         const key = tx.apiKeys.get(clientId);
-        // Not due if another node has recorded a later use.
+        // Skip the use if another node has recorded a later use.
         if (key === undefined || !isDue(key, use)) continue;
         const { at, subject = key.lastSubject } = use;
         const lastSubject = subject !== undefined && { lastSubject: subject };

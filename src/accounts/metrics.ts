@@ -39,7 +39,7 @@ export function declareMetric(
   });
 }
 
-/** Deletes the declaration of a metric, which becomes a counter again. @throws {Refusal} `not_found` */
+/** Deletes a metric's declaration. The metric then becomes a counter again. @throws {Refusal} `not_found` */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((tx) => {
     const application = mustExist('application', tx.applications.get(applicationId));

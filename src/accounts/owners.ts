@@ -45,8 +45,8 @@ export function enteredTags(given: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns owners with their current names. A deleted owner, or a user who has left the team of the application, becomes
- * a text with the name at the time of the declaration.
+ * Returns owners with their current names. Deleted owners, and users who have left the application's team, become texts
+ * with the names that were declared.
  */
 function showOwners(
   accounts: OwnerAccounts,

@@ -7,7 +7,7 @@ import { checkLimit, checkName, missing } from './checks.ts';
 import { hashSecret } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
 
-/** The id of a passkey in the API, which is unique to its user. */
+/** The id of a passkey in the API, unique among the passkeys of its user. */
 export function passkeyId(credentialId: string): string {
   return hashSecret(credentialId);
 }

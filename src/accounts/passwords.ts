@@ -78,8 +78,8 @@ export function passwordId(passwordHash: string): string {
 
 /**
  * Marks a password as temporary, because another person might know it or a log might contain it. The user must replace
- * it at the next sign-in. The mark contains the id of the password, so any new password ends it, even if an earlier
- * release has set the password.
+ * it at the next sign-in. The mark contains the id of the password. Any new password therefore ends the mark, even if
+ * an earlier release has set it.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

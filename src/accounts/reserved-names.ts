@@ -5,7 +5,7 @@ const ours = 'flagmeter';
 /** Matches the name of the service. In most fonts, "rn" looks like "m". */
 const likeOurs = /flag(?:m|rn)eter/;
 
-/** Look-alikes of the letters in the name of this service. Others are replaced by Unicode normalisation. */
+/** Look-alikes of the letters in the name of this service. Unicode normalisation replaces other look-alikes. */
 const lookAlikes: Readonly<Record<string, string>> = {
   f: 'ƒꞙϝ',
   l: 'iıɩιіӏⅼ1|!ǀƖł',
@@ -39,7 +39,7 @@ export function resemblesOurs(name: string): boolean {
 export const reservedName = `The name of a sign-in client must not resemble ${ours}, the name of this service`;
 
 /**
- * Checks the name of a client, which the sign-in page shows: it must not pose as the console.
+ * Checks that the name of a client, which the sign-in page shows, does not pose as the console.
  * @throws {Refusal} `invalid_name`
  */
 export function checkNotOurs(name: string): void {

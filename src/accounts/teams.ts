@@ -14,7 +14,7 @@ interface NewTeam {
   readonly plan?: Tier;
   /** Ids of the initial members, who are Admins of the team. */
   readonly listFounders?: (accounts: Accounts) => readonly string[];
-  /** Finds the team whose limit of created teams applies, if any. */
+  /** Finds the team whose limit of teams created by its members applies, if any. */
   readonly findOrigin?: (accounts: Accounts) => string | undefined;
 }
 
@@ -159,7 +159,7 @@ export function* countResources(accounts: Accounts, teamId: string): Generator<C
   }
 }
 
-/** Returns the team whose limit of created teams applies when a member of `teamId` creates a team. */
+/** Returns the team whose limit of created teams applies if a member of `teamId` creates a team. */
 export function findOrigin({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }

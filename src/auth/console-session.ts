@@ -119,9 +119,9 @@ const consoleHeader = 'flagmeter-console';
 
 /**
  * Creates the check that a request comes from a page of the console. The cookie of any other request is ignored (RFC
- * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set, but over plain HTTP
- * only to loopback addresses. For other plain HTTP URLs, the check uses the console's own header, and `Origin` if
- * present.
+ * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set. Over plain HTTP,
+ * they report it only to loopback addresses. For other plain HTTP URLs, the check uses the console's own header, and
+ * `Origin` if present.
  * @param baseUrl the public URL of the base host
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {

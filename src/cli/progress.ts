@@ -28,8 +28,8 @@ interface ProgressState {
 }
 
 /**
- * Reports progress on standard error. A terminal shows one line with a bar; a log gets a line every few seconds. Finished
- * work has 100 %, and its result follows below. The bar of failed work is removed, so that the error stands alone.
+ * Reports progress on standard error. A terminal shows one line with a bar; a log gets a line every few seconds.
+ * Finished work shows 100 %, and its result follows below. A failure removes the bar, so that the error stands alone.
  */
 export class Progress {
   readonly #terminal: Pick<Context, 'interactive' | 'err'>;

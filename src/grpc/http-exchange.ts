@@ -108,7 +108,7 @@ export class HttpExchange implements Request, WatchedStream {
     return this.#stream.closed || this.#stream.destroyed;
   }
 
-  /** Returns the refusal of an invalid head. These HTTP/1.1 rules also apply to HTTP/2 (RFC 9113 §8.3.1). */
+  /** Returns the refusal of an invalid head. The rules of HTTP/1.1 also apply to HTTP/2 (RFC 9113 §8.3.1). */
   #fault(): HttpResponse | undefined {
     const { host, ':authority': authority } = this.#headers;
     let length = 0;

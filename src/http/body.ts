@@ -57,7 +57,7 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
   throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** A zlib function with `info`, which Node's types lack: the number of bytes read, which reveals trailing data. */
+/** A zlib function with the option `info`, which Node's types lack: the number of bytes read reveals trailing data. */
 type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;

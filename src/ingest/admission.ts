@@ -17,7 +17,7 @@ export interface AdmissionDeps {
   readonly health: Pick<StoreHealth, 'ready'>;
   readonly usage: Pick<UsageStore, 'refusal'>;
   readonly bodies: LargeBodies;
-  /** Processes the results of finished commits, which can free room in the queue. */
+  /** Processes the results of finished commits. This can free room in the queue. */
   collect(): void;
 }
 
@@ -68,8 +68,8 @@ const entriesPerToken = 32;
 
 /**
  * Charges a large body to the application whose key is at its beginning, or else to the sender's network. Received
- * bytes are charged before they are decompressed or decoded, which delays other messages even if the body is refused.
- * The rest of the cost is charged once it is known.
+ * bytes are charged before they are decompressed or decoded, because this work delays other messages even if the body
+ * is refused. The rest of the cost is charged once it is known.
  */
 export class Payer {
   /** Name of the sender whose queue of bodies this body joins. */

@@ -259,7 +259,7 @@ export class SeenMessages {
 }
 
 const minRoom = 16;
-/** Words per message: its identity without the application, and the number of the batch that counted it. */
+/** Number of words per message: its identity without the application, and the number of its batch. */
 const wordsPerMessage = 4;
 /** Maximum number of slots probed for a message. Half of the slots are free, so only attackers reach this maximum. */
 const maxProbes = 128;

@@ -17,9 +17,9 @@ export interface CountedAt {
 /**
  * Returns the time at which data for `time` is counted. All times are Unix ms. Data counts in its own minute. Data
  * older than the retention of minutes counts in its hour or day. Future times count in the current minute, because a
- * chart that ends now would not show a later minute. Up to five minutes ahead, `at` remains the sent time, so that values stay in
- * order. Times before the retention count in the oldest day that is kept for at least another 24 hours, because an
- * older day would soon be deleted.
+ * chart that ends now would not show a later minute. Up to five minutes ahead, `at` remains the sent time, so that
+ * values stay in order. Times before the retention count in the oldest day that is kept for another 24 hours, because
+ * an older day would soon be deleted.
  */
 export function countedAt(time: number, now: number, retention: Retention): CountedAt {
   const horizons = horizonsAt(now, retention);

@@ -108,8 +108,8 @@ export const applications: Group = {
 };
 
 /**
- * Applications as shown in the API, cached by stored record, because a record never changes. With the cache, times are
- * not formatted again, which is the slowest step.
+ * Applications as shown in the API, cached by stored record, because a record never changes. Formatting times is the
+ * slowest step, and the cache avoids it.
  */
 const shown = new WeakMap<StoredApplication, DeepReadonly<Application>>();
 

@@ -16,8 +16,8 @@ export function computeReport(
 }
 
 /**
- * Creates the task that computes the result of an experiment. The intended split is the split of the plan or, if the
- * plan has none, the feature's split of the whole period of the experiment.
+ * Creates the task that computes the result of an experiment. The intended split is the split of the plan. If the plan
+ * has no split, it is the feature's split of the whole period.
  */
 export function createTask(
   directory: Directory,

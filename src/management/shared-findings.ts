@@ -55,8 +55,8 @@ export class SharedFindings {
 
   /**
    * Returns the last findings of an application; `undefined` if they were never computed. Old findings are computed
-   * again in the background, for one application at a time, so that a page about all applications does not delay other
-   * pages.
+   * again in the background. Only one application is computed at a time, so that a page about all applications does not
+   * delay other pages.
    */
   latest(application: Application): ComputedFindings | undefined {
     const known = this.#kept.get(application.id);

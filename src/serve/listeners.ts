@@ -105,7 +105,7 @@ export async function listen(
 
 /**
  * Returns an HSTS header for one year if all public URLs are https (RFC 6797). HSTS applies to all ports of a host
- * name. It is omitted for `localhost`, whose other ports belong to other servers.
+ * name. The header is omitted for `localhost`, whose other ports belong to other servers.
  */
 export function strictTransport({
   authUrl,

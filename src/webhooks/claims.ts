@@ -103,7 +103,7 @@ function retry(
   { now, randomBytes }: Claimant & { readonly randomBytes: RandomBytes },
 ): void {
   const isGone = result.status === 410;
-  // A test is not retried: the person who requested it sees its failure, and can request another.
+  // A test is not retried: the person who requested it sees its failure, and can request another test.
   const isTest = delivery.type === 'webhook.test';
   const failed = schedule.failed + 1;
   const delay = isGone || isTest ? undefined : delayAfter(failed, result.retryAfterMs, randomBytes);

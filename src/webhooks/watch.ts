@@ -55,8 +55,8 @@ export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
   /**
-   * Announced verdicts, by key. They need no check until the next full scan, which clears the map, because other nodes
-   * also announce verdicts.
+   * Announced verdicts, by key. They need no check until the next full scan. This scan clears the map, because other
+   * nodes also announce verdicts.
    */
   readonly #settled = new Map<string, string>();
   /** The number of announced refusals of this process, by reason. */

@@ -23,7 +23,7 @@ const promised = /^(access-control-.*|cache-control|retry-after|vary|etag|locati
 export interface Conformance {
   /** The document, changed so that schemas allow only the named properties. */
   readonly closed: OpenApi;
-  /** Returns the documented operation of a request; `undefined` if there is none. */
+  /** Returns the documented operation of a request; `undefined` if the document lacks the operation. */
   findOperation(method: string, path: string): string | undefined;
   departures(operation: string, response: UnparsedResponse): string[];
   /** Returns how a body deviates from the documented operation. */

@@ -1,10 +1,10 @@
 /*
- * A failing disk, preloaded into the service by a test. Each variable names a file; while that file exists:
+ * A failing disk, preloaded into the service by a test. Each variable names a file. A fault lasts while its file exists.
  * FAILING_SYNC: fdatasync and fsync fail. FAILING_META: writes of LMDB's meta pages, which it opens O_DSYNC, fail.
  * FAILING_DATA: writes of other pages of LMDB fail. SLOW_SYNC: fdatasync and fsync take more than a second.
  * FAILING_FRAME, SHORT_FRAME, FULL_FRAME: writes of frames to the journal fail, end half-way, or find no space.
- * FAILING_FLUSH: the next fdatasync of a segment of the journal fails, and later ones do not. FAILING_FLUSHES: all of them fail.
- * FAILING_LANE: all of them fail, and each fsync of the directory of the segments.
+ * FAILING_FLUSH: the next fdatasync of a journal segment fails, and no later one. FAILING_FLUSHES: all of these fail.
+ * FAILING_LANE: all of these fail, and each fsync of the directory of the segments.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -64,7 +64,7 @@ static int write_fails(int descriptor) {
   return failing("FAILING_DATA") && is_file(descriptor, "/data.mdb");
 }
 
-/* A frame fills pages; the header by which one is made invalid is written as on a sound disk. */
+/* Fails the write of a frame, which fills pages. The short write that invalidates a frame works as on a sound disk. */
 static ssize_t write_frame(int descriptor, const struct iovec *part, off_t at) {
   if (failing("FAILING_FRAME")) return -EIO;
   if (failing("FULL_FRAME")) return -ENOSPC;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
-/** Path of a Chromium without windows, which starts three times as fast. The variable CHROMIUM selects another path. */
+/** Path of Chromium's headless shell, which starts three times as fast. The variable CHROMIUM selects another path. */
 export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 /** Debian packages that some tests need. The value is true if the package is installed. */
@@ -47,7 +47,7 @@ export type Package = keyof typeof packages;
 /** True if tests that need a package are skipped. In CI, such tests run, and fail if their package is missing. */
 const isLeftOut = (name: Package) => process.env['CI'] === undefined && !packages[name];
 
-/** Packages that are not installed, so that tests which need them are skipped. */
+/** Packages that are not installed. Tests that need such a package are skipped. */
 export const skipped: readonly Package[] = (Object.keys(packages) as Package[]).filter(isLeftOut);
 
 export const installCommand = (names: readonly Package[]) => `apt-get install ${names.join(' ')}`;

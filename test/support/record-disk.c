@@ -1,11 +1,11 @@
 /*
- * Preloaded into the service by a test: appends what it does to the files below RECORD_IN to the file RECORD_TO, and kills the
- * process at one of these events. KILL_ON is the kind of the event, KILL_PATH a part of one of its paths, or with a `$` its end, and
- * KILL_AT the number of the event among these, counted from when the file KILL_ARMED exists.
+ * Preloaded into the service by a test. Appends each event on files below RECORD_IN to the file RECORD_TO, and kills the
+ * process at one event. This event has the kind KILL_ON, and a path that contains KILL_PATH, or ends with the part before
+ * `$`. KILL_AT is its number among such events since the file KILL_ARMED was created.
  *
- * Kinds: w: a write begins; d: a write through an O_DSYNC descriptor is over; s: a sync begins; e: it is over; r: a rename
- * begins; u: an unlink begins. An event is its header (see `struct head`), its paths and its bytes. Bytes that are all zero are
- * left out.
+ * Kinds: w: a write begins; d: a write through an O_DSYNC descriptor has ended; s: a sync begins; e: a sync has ended;
+ * r: a rename begins; u: an unlink begins. An event has a header (see `struct head`), paths and bytes. Bytes that are all
+ * zero are left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>

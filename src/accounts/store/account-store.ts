@@ -67,7 +67,7 @@ export type Change<T> = (tx: Transaction) => T;
 export interface AccountStoreStatus {
   /** The records are in this data directory, or in a PostgreSQL database that all nodes share. */
   readonly kind: 'embedded' | 'postgres';
-  /** Reason why accounts can now be neither verified nor changed; `undefined` if there is none. */
+  /** Reason why accounts can now be neither verified nor changed; `undefined` if accounts are usable. */
   readonly trouble: string | undefined;
   /** The reason in `trouble`, worded for unauthenticated readers. */
   readonly publicReason?: string | undefined;

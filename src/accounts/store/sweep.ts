@@ -23,7 +23,7 @@ export interface Sweep<Name extends TableName> {
   remove?(tx: Transaction, key: string, record: AccountRecords[Name]): void;
 }
 
-/** Removes the expired records among the next records after a key. Resolves with the last key read, if more follow. */
+/** Removes expired records, beginning after a key. Resolves with the last key read; `undefined` at the end. */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
 export interface SweepControl {

@@ -109,8 +109,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). It stays `allowed` until a transaction
-   * has called `take`.
+   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). The decision stays `allowed` until a
+   * transaction has called `take`.
    */
   poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';

@@ -186,8 +186,8 @@ interface ClientDeclaration<Body> {
 }
 
 /**
- * Creates an endpoint for clients, with error responses as in RFC 6749 §5.2. It limits the requests of each client and
- * the failures of each address.
+ * Creates an endpoint for clients, with error responses as in RFC 6749 §5.2. The endpoint limits the requests of each
+ * client and the failures of each address.
  */
 export function clientEndpoint<Body extends object | undefined>(
   path: string,

@@ -53,7 +53,7 @@ export function readMac(keys: MacKeys, purpose: MacPurpose, holder: string, valu
 
 const derived = new WeakMap<KeyObject, Map<MacPurpose, Buffer>>();
 
-/** Derives a key for one purpose from the signing key. It reveals nothing about the signing key. */
+/** Derives a key for one purpose from the signing key. The result reveals nothing about the signing key. */
 function keyFor(signingKey: KeyObject, purpose: MacPurpose): Buffer {
   const known = derived.get(signingKey) ?? new Map<MacPurpose, Buffer>();
   derived.set(signingKey, known);

@@ -5,8 +5,8 @@ import { sharedHeaders } from '../../http/request-ids.ts';
 import type { HttpResponse } from '../../http/types.ts';
 
 /**
- * Error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, of RFC 6750 §3.1 for bearer tokens, and the code
- * of an unavailable service (RFC 6749 §4.1.2.1).
+ * Error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, and of RFC 6750 §3.1 for bearer tokens. The code
+ * of an unavailable service is from RFC 6749 §4.1.2.1.
  */
 export type OAuthErrorCode =
   | 'invalid_request'

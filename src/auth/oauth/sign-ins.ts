@@ -24,7 +24,7 @@ export interface CurrentSignIn {
   readonly user: User;
   /** The time when the user signed in, seconds. With a provider, this time can be earlier than `startedAt`. */
   readonly authTime: number;
-  /** The time when the sign-in began here, Unix ms. */
+  /** The time when the sign-in began at this service, Unix ms. */
   readonly startedAt: number;
   readonly lastSeenAt: number;
   readonly authentication: Authentication;
@@ -128,8 +128,8 @@ export function missingStep(
 }
 
 /**
- * Returns the second factor that a sign-in lacks. It is needed if the policy demands it, or the user has an
- * authenticator app. Otherwise the password is enough, even for a user with a passkey.
+ * Returns the second factor that a sign-in lacks. A second factor is needed if the policy demands one, or the user has
+ * an authenticator app. Otherwise the password is enough, even for a user with a passkey.
  */
 export function lackingFactor(
   reader: Pick<Reader, 'get' | 'keys'>,

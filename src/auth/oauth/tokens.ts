@@ -137,9 +137,9 @@ export type AccessClaims = Static<typeof claims>;
 export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 /**
- * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. Only an
- * unknown signing key is reported, because the JWKS is public. Tokens from before the replacement of a data directory
- * have such a key.
+ * Rejects a token that is forged, expired or revoked. The error omits the reason, because it could help an attacker.
+ * Only an unknown signing key is reported, because the JWKS is public. Tokens from before the replacement of a data
+ * directory have such a key.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';

@@ -32,8 +32,8 @@ interface Kind<Schema extends TSchema> {
 
 /**
  * A cookie that a browser keeps while its user is at a provider. Anyone can start a round trip, so its state is not
- * kept in memory. Due to an HMAC of all fields and the browser's `permanentId`, only this service can create the
- * cookie, and only the same browser can use it.
+ * kept in memory. The cookie contains an HMAC of all fields and the browser's `permanentId`. Therefore only this
+ * service can create the cookie, and only the same browser can use it.
  */
 export class RoundTripCookie<Schema extends TObject> {
   readonly #issuer: string;

@@ -31,7 +31,7 @@ const lineFeed = 10;
 /** A file that is read line by line, possibly several times. It must not change between two readings. */
 class LineFile {
   readonly path: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly #file: number;
   readonly #changedAt: number;
@@ -165,7 +165,7 @@ export class Source {
     this.#files = variants === undefined ? [main] : [variantsFile(variants, covered), main];
   }
 
-  /** In bytes. */
+  /** Size in bytes. */
   get size(): number {
     return this.#files.reduce((sum, { file }) => sum + file.size, 0);
   }

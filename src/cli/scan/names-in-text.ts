@@ -7,7 +7,7 @@ export interface Occurrence {
   readonly as: 'call' | 'quoted' | 'word';
 }
 
-/** SDK functions whose first argument is a feature name. `--call` adds others. */
+/** SDK functions whose first argument is a feature name. `--call` adds other functions. */
 export const usualCalls = [
   ...['isEnabled', 'is_enabled', 'IsEnabled', 'isFeatureEnabled', 'is_feature_enabled', 'IsFeatureEnabled'],
   ...['isActive', 'getVariant', 'get_variant', 'GetVariant', 'variation', 'boolVariation', 'stringVariation'],

@@ -130,7 +130,7 @@ export const logout = clientCommand({
 
 /**
  * @throws {UsageError} for wrong options
- * @throws {Failure} if the server cannot be reached; the tokens are deleted all the same
+ * @throws {Failure} if the server cannot be reached; the tokens are deleted anyway
  */
 async function signOut(given: Arguments, context: Context): Promise<number> {
   const url = resolveServerUrl(context, given.value('url'));

@@ -189,7 +189,7 @@ export function comparedWith(range: Range, comparison: Comparison): string {
   return 'preset' in range ? `vs previous ${presets[range.preset].label}` : 'vs previous period';
 }
 
-/** True if a range ends now, so that its figures still change. */
+/** True if a range ends now, and its figures therefore still change. */
 export function endsNow(range: Range, now: number, zone: string): boolean {
   if ('from' in range) return false;
   if ('first' in range) return range.last >= dayAt(zone, now);

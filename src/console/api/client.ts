@@ -37,8 +37,8 @@ export function withQuery(path: string, query: Query): string {
 }
 
 /**
- * Sends a request as the session's user. If the session has ended, or its sign-in is too old for the request, waits
- * until the user signs in again, and repeats the request.
+ * Sends a request as the session's user. If the session has ended, or its sign-in is too old, waits until the user
+ * signs in again. Then repeats the request.
  * @param path from `resource`
  * @returns the body; `undefined` if it is empty
  * @throws {ApiProblem} if the server refuses the request

@@ -9,7 +9,7 @@ const behindMs = 10_000;
 export function computeLiveness(seen: {
   readonly polled: { readonly since: number; readonly error: unknown } | undefined;
   readonly reachable: boolean;
-  /** True if the session has ended, so that no figures are read. */
+  /** True if the session has ended. No figures are read then. */
   readonly ended: boolean;
   /** Unix ms. */
   readonly now: number;

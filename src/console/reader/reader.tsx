@@ -43,8 +43,8 @@ export async function changePreferences(patch: PreferencesPatch): Promise<void> 
 }
 
 /**
- * True if the reader has a role in the team of the address, or, without a team in the address, in any team. Only the
- * API enforces roles; the page hides actions that the API would refuse.
+ * True if the reader has a role in the team of the address. If the address has no team, a role in any team suffices.
+ * Only the API enforces roles; the page hides actions that the API would refuse.
  */
 export function hasRole(least: Role): boolean {
   if (user.value === undefined) return false;

@@ -203,7 +203,7 @@ function routesFor(fixed: readonly string[], handle: RawHandler) {
 
 const asRaw = (raw: unknown) => raw as RawRequest;
 
-/** @returns `undefined` if the sent path is not plain, so that Bun has resolved it */
+/** @returns `undefined` if Bun has resolved the sent path, because this path is not plain */
 function sentPath({ url, params }: RawRequest): string | undefined {
   const path = readPath(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;

@@ -12,7 +12,7 @@ export const briefBody = 64 * 1024;
 
 /**
  * Idle time and number of bytes after which the connection of a refused body is closed. Closing a connection while the
- * client still sends resets it, which can lose the response (RFC 9112 §9.6).
+ * client still sends resets it, and can lose the response (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 

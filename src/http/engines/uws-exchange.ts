@@ -55,7 +55,7 @@ const bytesPerIdleTime = 8 * 1024;
 const writeBuffer = 16 * 1024;
 
 interface Server {
-  /** True while the listener is closing, so that each response closes its connection. */
+  /** True while the listener is closing. Each response then closes its connection. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
   readonly findAddress: AddressFinder;

@@ -76,7 +76,7 @@ export function isOfInternet(url: URL): boolean {
 /** @throws {Error} if the name has no addresses, or the name servers do not respond in time */
 type Resolve = (name: string) => Promise<readonly Address[]>;
 
-/** Timeout of each of two attempts of a query, ms. */
+/** Timeout of an attempt to query a name server, ms. A query has two attempts. */
 const tryMs = 2000;
 
 /**

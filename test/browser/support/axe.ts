@@ -25,7 +25,7 @@ export async function axeFaults(page: Page, rules?: readonly string[]): Promise<
   );
 }
 
-/** Returns the faults in both colour schemes, without a reload between them, which would take longer. */
+/** Returns the faults in both colour schemes. The page is not reloaded in between, because this would take longer. */
 export async function schemeFaults(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const [colorScheme, rules] of [['light'], ['dark', colourRules]] as const) {

@@ -26,9 +26,9 @@ export interface Console {
   /** Calls the management API as an Admin. */
   manage(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
   /**
-   * Opens a path of the console, signed in unless the options say otherwise. Visits that choose at most the size of the
-   * screen and the colour scheme share a tab of one browser context, because a tab, its process and an empty cache took
-   * half of the CPU time. Visits with their own session reuse emptied contexts. Other visits have new contexts.
+   * Opens a path of the console, signed in unless the options say otherwise. Visits that choose only the screen size or
+   * the colour scheme share a tab of one browser context, because a tab, its process and an empty cache took half of
+   * the CPU time. Visits with their own session reuse emptied contexts. Other visits have new contexts.
    */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
   close(): Promise<void>;

@@ -62,8 +62,8 @@ const codeAt = timeBytes + randomLength;
 const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
 
 /**
- * Creates a challenge (WebAuthn §13.4.3) for one browser, base64url. A challenge contains its time and an HMAC, so that
- * no node stores it. The key of the HMAC derives from the signing key, which all nodes share.
+ * Creates a challenge (WebAuthn §13.4.3) for one browser, base64url. A challenge contains its time and an HMAC, so no
+ * node needs to store it. The key of the HMAC derives from the signing key, which all nodes share.
  */
 function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): string {
   const time = Buffer.alloc(timeBytes);

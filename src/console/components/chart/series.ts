@@ -23,7 +23,7 @@ export interface ChartSeries {
   readonly tone: Tone;
   /** True if a stacked chart draws the series as a separate pale line, for example for an earlier period. */
   readonly apart?: boolean;
-  /** True if a value holds until the next value, so that the line is drawn in steps. */
+  /** True to draw the line in steps, because each value holds until the next value. */
   readonly steps?: boolean;
 }
 

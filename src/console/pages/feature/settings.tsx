@@ -47,7 +47,7 @@ function formatOwners({ owners, ownersFrom }: FeatureDetail): string {
   return `${ownersText(owners)}${ownersFrom === 'codeowners' ? ' (by CODEOWNERS)' : ''}`;
 }
 
-/** The settings of a flag as texts. At most one of them is open in a form. */
+/** The settings of a flag as texts. At most one setting is open in a form. */
 export function Settings(props: FeatureProps) {
   const open = useSignal<Setting | undefined>(undefined);
   return (

@@ -21,7 +21,7 @@ const pages = [
   { name: 'sign-in', title: 'Sign-in', Content: SignIn },
 ] as const;
 
-/** True if the navigation offers a page. It omits pages that the API would refuse to this reader. */
+/** True if the navigation offers a page. The navigation omits pages that the API would refuse to this reader. */
 function isOffered({ name }: (typeof pages)[number]): boolean {
   return name !== 'sign-in' || hasRole('Admin');
 }

@@ -35,7 +35,7 @@ interface CountedSender {
   readonly transport: Sender['transport'];
 }
 
-/** Numbers per resolved row: series, bucket, minute, checks, and index of the person. */
+/** Number of array items per resolved row: series, bucket, minute, checks, and index of the person. */
 const rowWidth = 5;
 const nobody = -1;
 
@@ -192,7 +192,7 @@ function toSeriesRef(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }
 
-/** Maximum number of totals in each of two maps. They hold totals that are not folded into the store yet. */
+/** Maximum number of totals in each of two maps. The maps hold totals that are not folded into the store yet. */
 const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;

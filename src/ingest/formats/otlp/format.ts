@@ -87,7 +87,7 @@ const accepted: Readonly<Record<Encoding, HttpResponse>> = {
   json: { status: 200, headers: { 'content-type': types.json }, body: '{}', isReused: true },
 };
 
-/** Encodes a protobuf response. It is empty if no record was rejected. @param message human-readable reason */
+/** Encodes a protobuf response, which is empty if no record was rejected. @param message human-readable reason */
 function partialSuccess(rejected: number, message: string): Uint8Array {
   if (rejected === 0) return nothing;
   return bytesField(1, joinFields(numberField(1, rejected), bytesField(2, message)));

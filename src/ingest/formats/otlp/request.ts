@@ -102,7 +102,7 @@ export const noText = -1;
 /** Replacement for a missing time. Data without a time counts at the time of its arrival. */
 export const noTime = -1;
 
-/** Numbers per row of the lists in an `OtlpRequest`. A row refers to texts by their indexes. */
+/** Number of array items per row of the lists in an `OtlpRequest`. A row refers to texts by their indexes. */
 export const resourceWidth = 4;
 export const checkWidth = 6;
 export const totalWidth = 10;

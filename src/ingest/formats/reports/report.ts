@@ -102,10 +102,10 @@ export function invalidNameIn(report: Report): string | undefined {
   return invalid && pathText(invalid);
 }
 
-/** Numbers per entry: two or three names, and then the counts, or the value and time. */
+/** Number of array items per entry: two or three names, and then the counts, or the value and time. */
 export const entryWidth = 5;
 
-/** Numbers per user: the feature, and both halves of the hash. */
+/** Number of array items per user: the feature, and both halves of the hash. */
 export const userWidth = 3;
 
 /** Index of a missing name. In rows of users, a missing feature name stands for the whole environment. */

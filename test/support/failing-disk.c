@@ -1,5 +1,5 @@
 /*
- * A failing disk, preloaded into the service by a test. Each variable names a file. A fault lasts while its file exists.
+ * A failing disk, preloaded into the service by a test. Each variable names a file: a fault lasts while it exists.
  * FAILING_SYNC: fdatasync and fsync fail. FAILING_META: writes of LMDB's meta pages, which it opens O_DSYNC, fail.
  * FAILING_DATA: writes of other pages of LMDB fail. SLOW_SYNC: fdatasync and fsync take more than a second.
  * FAILING_FRAME, SHORT_FRAME, FULL_FRAME: writes of frames to the journal fail, end half-way, or find no space.

@@ -1,11 +1,11 @@
 /*
- * Preloaded into the service by a test. Appends each event on files below RECORD_IN to the file RECORD_TO, and kills the
- * process at one event. This event has the kind KILL_ON, and a path that contains KILL_PATH, or ends with the part before
- * `$`. KILL_AT is its number among such events since the file KILL_ARMED was created.
+ * Preloaded into the service by a test. Appends each event on files below RECORD_IN to the file RECORD_TO, and kills
+ * the process at one event. This event has the kind KILL_ON, and a path that contains KILL_PATH, or ends with the part
+ * before `$`. KILL_AT is its number among such events since the file KILL_ARMED was created.
  *
  * Kinds: w: a write begins; d: a write through an O_DSYNC descriptor has ended; s: a sync begins; e: a sync has ended;
- * r: a rename begins; u: an unlink begins. An event has a header (see `struct head`), paths and bytes. Bytes that are all
- * zero are left out.
+ * r: a rename begins; u: an unlink begins. An event has a header (see `struct head`), paths and bytes. Bytes that are
+ * all zero are left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>

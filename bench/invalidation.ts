@@ -109,7 +109,7 @@ function timeLookups(list: Reader, tokens: readonly TokenReference[], expected: 
   return round(nanos);
 }
 
-/** Removes all expired tokens, as the service does two hours later, and measures the duration of each step. */
+/** Measures each step of the removal of expired tokens. The clock is two hours ahead, so all tokens have expired. */
 async function sweep(data: string) {
   const accounts: AccountTables = openAccountTables(data);
   const steps: number[] = [];

@@ -82,8 +82,8 @@ export function findExperiment(accounts: Accounts, applicationId: string, id: st
 
 /**
  * Plans an experiment. Declares the feature if necessary.
- * @throws {Refusal} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many,
- * `plan_limit`
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many
+ * experiments, `plan_limit`
  */
 export function planExperiment(
   directory: Directory,

@@ -131,7 +131,7 @@ export function readNotes(
   return notes.get(declarationKey(applicationId, feature)) ?? [];
 }
 
-/** @throws {Refusal} `not_found` (application), `conflict` if there are too many */
+/** @throws {Refusal} `not_found` (application), `conflict` if the feature has too many notes */
 export function addNote(
   directory: Directory,
   applicationId: string,

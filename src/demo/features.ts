@@ -20,7 +20,7 @@ const some = always({ on: 0.38, off: 0.62 });
 /**
  * Creates a flag of the shop.
  * @param description a flag without a description is not declared
- * @param asks mean checks a minute in Production, by program
+ * @param asks average number of checks a minute in Production, by program
  * @param reach share of a day's visitors whose client checks the flag
  * @param used uses per 100 checks, by variant if variants differ
  * @param viewed views per 100 checks

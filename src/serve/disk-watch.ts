@@ -16,7 +16,7 @@ export interface DiskSpace {
   readonly free: number;
 }
 
-/** Public names of the directories. The status does not show paths, because not all its readers may know them. */
+/** Public names of the directories. The status does not show paths, because some readers may not know them. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
 /** Thresholds below which a disk is low. */

@@ -58,7 +58,7 @@ export interface StaleFeature {
   readonly lastSeenAt: number | null;
 }
 
-/** Messages of an environment that were refused for one reason. The page of received messages has the same hours. */
+/** Messages of an environment that were refused for one reason. The page of received messages covers the same hours. */
 export interface RefusalFinding {
   /** Name of the environment; `null` if the messages named no existing environment. */
   readonly environment: string | null;

@@ -10,7 +10,7 @@ export interface SendDeps extends Reach {
   readonly version: string;
   /** Timeout of the whole exchange, ms. */
   readonly deadlineMs: number;
-  /** Certificates that are trusted instead of the system's. */
+  /** Certificates that are trusted instead of the system certificates. */
   readonly ca?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface SendResult {
 /** Maximum number of characters of a response that are stored, for people. */
 const keptCharacters = 500;
 
-/** Maximum number of response bytes that are read. Some receivers fail if the connection closes before that. */
+/** Maximum number of response bytes that are read. Some receivers fail if the connection closes while they send. */
 const maxResponseBytes = 65_536;
 
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;

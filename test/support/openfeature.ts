@@ -87,7 +87,7 @@ export interface ServerApp {
   kill(): void;
 }
 
-/** @returns a function that starts such a process with options of the package */
+/** @returns a function that starts a `ServerApp` with options of the package */
 export async function prepareServerApp(): Promise<(options: object) => Promise<ServerApp>> {
   const directory = installPackage();
   const [input, file] = ['ts', 'mjs'].map((ending) => join(directory, `server-app.${ending}`)) as [string, string];

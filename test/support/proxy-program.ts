@@ -28,7 +28,7 @@ export function example(path: string): string {
   return readFileSync(new URL(`../../docs/examples/${path}`, import.meta.url), 'utf8');
 }
 
-/** Writes a proxy's configuration, with a test's files in place of an operator's. @returns the start command */
+/** Writes a proxy's configuration, with a test's files in place of an operator's files. @returns the start command */
 const prepare = {
   haproxy(folder: string, text: string): string[] {
     const file = join(folder, 'haproxy.cfg');

@@ -93,7 +93,7 @@ export async function enrol(
       return { outcome: 'enrolled', signedIn, recoveryCodes };
     });
   } catch (error) {
-    // In another browser, the user has added an app first.
+    // The user has already added an app in another browser.
     if (error instanceof Refusal && error.code === 'conflict') return over;
     throw error;
   }

@@ -44,7 +44,7 @@ export async function signIn(
   const { directory, passwords } = services;
   const { email, password, address, browser, userAgent } = credentials;
   const attempt = { email, address, browser };
-  passwords.checkRoom(); // First, because an attempt that is not checked must neither count nor use disk space.
+  passwords.checkRoom(); // This comes first: an unchecked attempt must neither count nor use disk space.
   const counted = await countAttempt(services, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
   const known = userOfEmail(directory, email);
@@ -96,7 +96,7 @@ export async function provePassword(
   address: string,
 ): Promise<boolean> {
   const { passwords } = services;
-  passwords.checkRoom(id); // First, because an attempt that is not checked must not count.
+  passwords.checkRoom(id); // This comes first: an unchecked attempt must not count.
   const attempt = { email, address, browser: tokenHolder };
   const counted = await countAttempt(services, attempt);
   if (counted.wait > 0) throw new Refusal('rate_limited', 'Too many wrong passwords for this user', counted.wait);

@@ -159,7 +159,7 @@ function slashed(path: string): string {
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Reads a regular file. Checks the opened file, not the path, because the path can change in between.
+ * Reads a regular file. Checks the opened file, not the path, because the path can name another file by then.
  * @returns `large` if the file has more than `mostBytes`
  * @throws {Error} with a `code`, if it cannot be read; `EINVAL` for a device, a FIFO or another special file
  */

@@ -42,7 +42,7 @@ function isReadable(file: string): boolean {
 
 /**
  * @returns `undefined` with `--without-key-file`
- * @throws {UsageError} without a key file if that option is not given
+ * @throws {UsageError} if neither a key file nor this option is given
  */
 export function newDatabaseKey(given: Arguments, config: Config): PostgresKey | undefined {
   const isPlain = given.has('without-key-file');

@@ -160,7 +160,7 @@ export class KeyedLimits {
     return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now, cost) ?? 0);
   }
 
-  /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until there are enough */
+  /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until there are enough tokens */
   take(key: string, now: number, cost = 1): number {
     return this.#rate === 0 ? 0 : this.#findBucket(key, now).take(now, cost);
   }

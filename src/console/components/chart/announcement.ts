@@ -68,8 +68,8 @@ export const daySeconds = 86_400;
 
 /**
  * @param width of a bucket, seconds
- * @param zone by default the browser's
- * @param locale by default the browser's
+ * @param zone by default the browser's time zone
+ * @param locale by default the browser's locale
  */
 export function chartTimes(width: number, zone?: string, locale?: string): ChartTimes {
   const days = width >= daySeconds;

@@ -44,7 +44,7 @@ interface ChartProps {
   readonly format?: (value: number) => string;
   /** Name of the saved files; by default the title. */
   readonly csv?: string;
-  /** px, reserved on the page before the chart is drawn @default 260 */
+  /** Height in px, reserved on the page before the chart is drawn @default 260 */
   readonly height?: number;
 }
 

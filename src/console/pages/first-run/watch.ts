@@ -1,7 +1,7 @@
 import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../contract/shapes/ledger.ts';
 import type { Source } from './sources.ts';
 
-/** The state while the page waits for the first message. Times are the server's, Unix ms. */
+/** The state while the page waits for the first message. Times are on the server's clock, in Unix ms. */
 export interface WatchState {
   readonly source: Pick<Source, 'sent' | 'patienceMs'>;
   readonly since: number;

@@ -66,7 +66,7 @@ export interface BulkProgress {
 }
 
 /**
- * Runs the steps one after the other. A failure does not stop the others.
+ * Runs the steps one after the other. A failure does not stop later steps.
  * @param report receives the progress after each step, and decides whether to continue
  */
 export async function runSteps(

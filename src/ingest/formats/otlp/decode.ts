@@ -325,7 +325,7 @@ function isObject(value: unknown): value is SentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Yields the objects in a list; nothing without a list. */
+/** Yields the objects in a list; nothing if the field is not a list. */
 function* listIn(holder: unknown, name: string): Generator<SentObject> {
   const list = isObject(holder) ? holder[name] : undefined;
   if (Array.isArray(list)) for (const each of list) if (isObject(each)) yield each;

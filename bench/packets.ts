@@ -1,8 +1,8 @@
 import type { BenchPacket, PacketMix } from '../src/bench/load/packets.ts';
 
 /**
- * Returns a mix of packets with 3 features × 2 variants + 2 metrics. One in twenty series is a metric. The mix has at
- * least 2 and at most 20 metrics.
+ * Returns a mix of packets, each with 3 features × 2 variants + 2 metrics. One in twenty series is a metric. The mix
+ * has at least 2 and at most 20 metrics.
  */
 export function createMix(series: number): PacketMix {
   const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));

@@ -61,8 +61,8 @@ function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: R
 }
 
 /**
- * Removes a user from a team. If the user has no other team, the user is deleted: only members of a team can see and
- * delete its users.
+ * Removes a user from a team. A user without another team is deleted, because only members of a user's team can see and
+ * delete the user.
  * @throws {Refusal} `not_found`, `conflict` if the user is the last Admin of the team
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {

@@ -74,7 +74,7 @@ interface AccountFindings {
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
   /** Experiments that have finished recently. */
   readonly done: readonly ExperimentConclusion[];
-  /** Returns the names of a flag's owners; without a name, the name of the team. */
+  /** Returns the names of a flag's owners; the name of the team if no flag is given. */
   ownersOf(feature?: string): readonly string[];
 }
 

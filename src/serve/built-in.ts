@@ -7,7 +7,7 @@ import type { ServiceDeps } from './core.ts';
 /** Path of the workers in the executable, set by the build. Without this path, the workers are next to this bundle. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
-/** Folder of other files in the executable, set by the build. Without this folder, they are next to this bundle. */
+/** Folder of other files in the executable, set by the build. By default, the files are next to this bundle. */
 declare const FLAGMETER_FILES: string | undefined;
 
 /** Index of the console's files, set by the build. `console.bin` contains the files. */

@@ -40,7 +40,7 @@ export function sweepRound(deps: SweepDeps): Promise<void> {
 function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, accountStore, sweep);
   return [
-    // Releases before webhooks existed delete a team, but not its webhooks.
+    // Needed because releases without webhooks delete a team, but not its webhooks.
     steps({ table: 'webhooks', isOver: (_, { teamId }, reader) => !reader.has('teams', teamId) }),
     steps({
       table: 'webhookDeliveries',

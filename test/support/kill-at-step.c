@@ -1,8 +1,8 @@
 /*
- * Preloaded into a command by a test. Each call that changes a directory or waits for the disk is a step. Calls that change
- * nothing for the next process are no steps: mkdir of an existing directory, and fsync of a directory after fsync of another
- * directory. Before each step, the directory in CHANGED is copied to the number of the step below COPIES: a kill before the
- * step would leave the same files. With KILL_AT, the process is killed before the step of this number instead.
+ * Preloaded into a command by a test. Each call that changes a directory or waits for the disk is a step, except
+ * mkdir of an existing directory, and fsync of a directory after fsync of another one. Before each step, the directory
+ * CHANGED is copied to a folder in COPIES, named by the number of the step: a kill at this point leaves these files. If
+ * KILL_AT is set, the process is killed before the step of this number instead.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -96,8 +96,8 @@ interface Memberships {
 }
 
 /**
- * Applies the rules to a user's memberships. A membership that no rule grants any more ends, or gets its previous role
- * back. The last Admin of a team stays Admin, and a full team gets no more members; the audit log notes both.
+ * Applies the rules to a user's memberships. If no rule grants a membership any more, it ends, or gets its previous
+ * role back. The last Admin of a team stays Admin, and a full team gets no more members; the audit log notes both.
  * @param given roles that the rules granted before, by team
  */
 export function applyRules(

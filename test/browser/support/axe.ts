@@ -15,7 +15,7 @@ const colourRules = ['color-contrast', 'link-in-text-block'];
  */
 export async function axeFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (await page.evaluate('window.axe === undefined')) await load(page);
-  // `preload` reads all style sheets and media files again, for rules about videos and rules that are off.
+  // `preload` would read all style sheets and media files again, only for rules about videos and disabled rules.
   const options = { resultTypes: ['violations'], preload: false, ...(rules && { runOnly: rules }) };
   const { violations } = (await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => ({ violations }))`,

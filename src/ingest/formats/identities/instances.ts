@@ -184,7 +184,7 @@ export class Instances {
   }
 
   /**
-   * Finds the person of an id in a single lookup. Between two lookups, an id from another machine could arrive.
+   * Finds the person of an id in a single lookup, because an id from another machine could arrive between two lookups.
    * @param now Unix ms
    * @returns `'unresolved'` if another machine could have minted the id a moment ago; `undefined` if the id is unknown,
    * expired, or of another application

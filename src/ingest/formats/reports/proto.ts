@@ -245,10 +245,10 @@ type EntryBuilder = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field]
 const noVariants: readonly VariantValue[] = [];
 
 /**
- * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
- * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the
- * numbers of the other fields by one. Protobuf omits a value of zero, so an observation without a value counts as zero.
- * A counter without a value would not change the sum.
+ * Adds an entry. Messages `Metrics.MetricStatMessage` and `Metrics.MetricCounterMessage` are summed. Of several
+ * `Metrics.MetricObservationMessage`, the last is kept. An observation starts with its time, which shifts the numbers
+ * of the other fields by one. Protobuf omits a value of zero, so an observation without a value counts as zero. A
+ * counter without a value would not change the sum.
  */
 function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuilder): void {
   const outer = reader.enter();

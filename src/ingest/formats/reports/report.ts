@@ -170,7 +170,7 @@ export function endUsage(
 /**
  * Completes the variants of an entry. They are its `variantStats` or, if it has none, the legacy counts as variants
  * `enabled` and `disabled`. A named variant exists even if its counts are zero. A legacy variant exists only if its
- * count is not zero, because every legacy entry has both.
+ * count is not zero, because every legacy entry has both counts.
  *
  * `requestCount` is ignored. It counts the requests that checked a variant at least once, not the checks.
  *
@@ -245,11 +245,11 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
 /**
  * Adds the values of an entry, which can have its own time (Unix ms).
  *
- * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
- * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value`. Current SDKs send
- * `variantValues` instead, which are summed or, in an observation, counted one by one. A `value` of zero counts as
- * absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders send counts.
- * Counts are read only from an entry without values.
+ * An entry with a feature has one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
+ * `variantValues` for any variant. `variantValues` takes precedence. An entry without a feature has the value `value`.
+ * Current SDKs send `variantValues` instead. These are summed or, in an observation, counted one by one. A `value` of
+ * zero counts as absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders
+ * send counts. Counts are read only from an entry without values.
  */
 export function addValues(
   builder: MetricsBuilder,

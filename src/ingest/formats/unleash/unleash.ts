@@ -55,8 +55,8 @@ interface ReceivedMessage {
 
 /**
  * Handles messages of Unleash SDKs and Unleash Edge, in the steps of `Pipeline`. The token is in a header, so a body
- * without a known token is not read. Temporary refusals never have status 400, 401, 403 or 413, after which SDKs send
- * nothing until their process restarts.
+ * without a known token is not read. Temporary refusals never have status 400, 401, 403 or 413. After such a status,
+ * SDKs send nothing until their process restarts.
  * @param forPages true if web pages and mobile apps send the message, with a public token
  */
 export function unleashHandler(

@@ -31,7 +31,7 @@ export function createTask(
   return { environment, feature: feature.name, experiment, split, amounts, now };
 }
 
-/** Names of the metrics of an application that have a unit. */
+/** Names of an application's metrics that have a unit. */
 export function listAmounts(directory: Directory, applicationId: string): readonly string[] {
   return [...directory.getMetrics(applicationId).values()].filter(({ unit }) => unit !== null).map(({ name }) => name);
 }

@@ -23,7 +23,7 @@ export interface WatchDeps {
   readonly findForDigest: FindForDigest;
   /** The time until which the usage on this node is complete, Unix ms; `undefined` if no usage is missing. */
   completeThrough(): Promise<number | undefined>;
-  /** Number of messages refused for reasons that concern every sender, since the start of this process, by reason. */
+  /** Number of messages refused since the start of this process, by reason. Only reasons that concern every sender. */
   refusals(): ReadonlyMap<RefusalCode, number>;
   /** Resolves after `ms`; `false` if the service is stopping. */
   pause(ms: number): Promise<boolean>;

@@ -11,7 +11,7 @@ export interface WebCallResult {
   readonly trailers: Headers;
 }
 
-/** Calls the only operation of a service with gRPC-Web over HTTP/1.1. */
+/** Calls a service's only operation by gRPC-Web over HTTP/1.1. */
 export async function callByWeb(
   baseUrl: string,
   service: DescService,

@@ -26,7 +26,7 @@ export class Layer implements Transaction {
     ).flat();
   }
 
-  /** Replaces the reader below this layer by another with the same content. */
+  /** Replaces the reader below this layer by another reader with the same content. */
   putOn(below: Reader): void {
     this.#below = below;
   }

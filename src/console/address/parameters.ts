@@ -81,7 +81,7 @@ export function recorded(query: QueryText): Record<string, string> {
 }
 
 /**
- * Returns the parameters of an address that are ignored, with the reasons.
+ * Returns the ignored parameters of an address, with the reasons.
  * @param settled true once the page has read all its parameters
  */
 export function ignoredIn(query: QueryText, settled: boolean): readonly IgnoredParameter[] {

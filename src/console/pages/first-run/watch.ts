@@ -20,7 +20,7 @@ export type WatchResult =
       /** True if the environment has no messages from other kinds of senders. */
       readonly isAlone: boolean;
     }
-  /** No message was accepted, and one was refused or `patienceMs` is over. Then earlier refusals are shown, too. */
+  /** No message was accepted, and one was refused or `patienceMs` is over. The latter also shows earlier refusals. */
   | {
       readonly kind: 'trouble';
       readonly refused: readonly LedgerEntry[];

@@ -36,7 +36,7 @@ interface KnownInstance {
   readonly readAt: number;
 }
 
-/** A change of the cached instance ids that the main thread publishes. */
+/** A change, published by the main thread, of the cached instance ids. */
 export type InstanceChange =
   | { readonly instanceId: string; readonly known: KnownInstance }
   /** The ids of a person have changed. */

@@ -1,6 +1,6 @@
 /**
- * The files of `proto/` for server reflection. The executable does not ship the files themselves.
- * Generated: after a change there, run `npx vitest run test/grpc/descriptors.test.ts -u`.
+ * The files of `proto/` for server reflection. The executable does not ship the files themselves. Generated: after a
+ * change in `proto/`, run `npx vitest run test/grpc/descriptors.test.ts -u`.
  */
 
 export interface DescribedFile {

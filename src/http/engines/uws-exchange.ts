@@ -297,8 +297,8 @@ export class UwsExchange implements Request, ArrivingBody {
 }
 
 /**
- * Ends a response whose body is not sent. `endWithoutBody` gets no length: it would wait forever for a body of that
- * length. Either the client closes the connection, or closing the listener does.
+ * Ends a response whose body is not sent. `endWithoutBody` gets no length, because it would wait forever for a body of
+ * that length. The client closes the connection, or the closing of the listener does.
  */
 function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));

@@ -21,7 +21,7 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Maximum number of records that wait to be folded, which take 4 MiB of the journal. Packets are refused at 64 MiB. */
+/** Maximum number of records that wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
 const maxUnfolded = 100_000;
 
 /** Maximum number of parts in memory. All other parts are folded, so the store knows them. */

@@ -174,7 +174,7 @@ function isObject(value: unknown): value is Fields {
 }
 
 /**
- * True for a text within the schema's limit of characters. Counts code units, of which a text has at least as many as
+ * True for a text within the schema's limit of characters. Counts code units. A text has at least as many code units as
  * characters.
  */
 function isShortText(value: unknown): boolean {

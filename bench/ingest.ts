@@ -7,7 +7,7 @@ import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendPackets, verifyCounts } from './service.ts';
 
-/** Compares durable packets with the bare HTTP engine, and with a minimal durable ingest. */
+/** Compares durable packets with the bare HTTP engine, and with a server that only imitates an ingest. */
 export const packets: Comparison<'series'> = {
   summary: 'durable telemetry packets per second, compared with the bare HTTP engine (the floor)',
   unit: 'packet',
@@ -53,9 +53,9 @@ const comparison = besideFloor(packets);
 const everyConnections = ['256', '64'];
 
 /**
- * Compares durable packets with the bare HTTP engine, and with a minimal durable ingest. The same generator drives all
- * of them alternately. There is a result for each number of connections, but only one result with `--json`, `--small`
- * or `--connections`.
+ * Compares durable packets with the bare HTTP engine, and with a server that only imitates an ingest. The same
+ * generator drives all of them alternately. There is a result for each number of connections, but only one result with
+ * `--json`, `--small` or `--connections`.
  */
 export const ingest: Benchmark = {
   ...comparison,

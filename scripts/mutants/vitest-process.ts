@@ -1,6 +1,6 @@
 /**
  * Runs tests of the tree in the working directory, whenever a message requests it. The runs share the compiled sources.
- * A new Vitest process for each run would triple the duration.
+ * A new instance of Vitest for each run would triple the duration.
  */
 import { createVitest } from 'vitest/node';
 

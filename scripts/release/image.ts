@@ -7,7 +7,7 @@ import { type Target, targets } from './targets.ts';
 const user = 65532;
 const data = '/var/lib/flagmeter';
 
-/** Files and folders that the image adds to the packages: names of users and hosts, and the data directory. */
+/** Files and folders that the image adds to the packages, such as the list of users and the data directory. */
 const own: readonly PackageFile[] = [
   { path: 'etc/passwd', content: `root:x:0:0::/root:/bin/bash\nflagmeter:x:${user}:${user}::${data}:/bin/bash\n` },
   { path: 'etc/group', content: `root:x:0:\nflagmeter:x:${user}:\n` },

@@ -77,7 +77,7 @@ export function recordFurtherFactor(
 
 /**
  * Writes a sign-in to the audit log. A failed sign-in to an unknown account is also recorded, so that it takes as long
- * as any other. The typed address is not recorded, because it might be a password.
+ * as any other failed sign-in. The typed address is not recorded, because it might be a password.
  */
 export function noteSignIn(
   tx: AccountTransaction,

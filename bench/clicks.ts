@@ -262,7 +262,7 @@ const measurements = `
     document.querySelector('main .skeleton, main [aria-busy=true]') === null &&
     [...document.querySelectorAll(selector)].some(({ textContent }) => textContent.includes(text));
   window.benchmark = {
-    // Resolves with the duration from the first press after `since` until a text is painted.
+    // Resolves with the time from the first press after a time until a text is painted.
     async shown(selector, text, since) {
       while ((since > 0 && pressedAt < since) || !isShown(selector, text)) await change();
       await paint();

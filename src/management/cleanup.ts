@@ -106,7 +106,7 @@ function showItem(
     since,
     variant,
     next,
-    nextText: nextTexts[next],
+    nextText: formatNext(next, variant ?? ''),
     environments: [...environments],
     declared,
     ...showOwned(declaration, findOwners(accounts, application, feature, declaration)),
@@ -115,11 +115,11 @@ function showItem(
   };
 }
 
-const nextTexts: Readonly<Record<CleanupItem['next'], string>> = {
-  remove: 'Remove the flag from the code, then archive the flag.',
-  keep_variant: 'Keep the branch of the variant, remove the flag from the code, then archive the flag.',
-  archive: 'The code no longer names the flag: archive the flag.',
-};
+function formatNext(next: CleanupItem['next'], variant: string): string {
+  if (next === 'archive') return 'The code no longer names the flag: archive the flag.';
+  const keep = next === 'keep_variant' ? `Keep the branch of the variant ${variant}. ` : '';
+  return `${keep}Remove the flag from the code, then archive the flag.`;
+}
 
 function asRow({ owners, code, reasons, ...item }: CleanupItem): object {
   const places = code.flatMap(({ repository, references }) =>
@@ -150,12 +150,15 @@ export function createJointPullRequest(items: readonly ItemFacts[]): PullRequest
   const [only, ...others] = items;
   if (only === undefined) return null;
   if (others.length === 0) return createPullRequest(only);
-  const list = items.map((item) => `- [ ] ${codeSpan(clean(item.feature))}: ${item.nextText}`);
+  const list = items.map((item) => `- [ ] ${codeSpan(clean(item.feature))}: ${formatMarkdownNext(item)}`);
   const sections = items.flatMap((item) => ['', `## ${codeSpan(clean(item.feature))}`, '', ...formatSection(item)]);
   return { title: `Remove ${items.length} flags`, body: `${[...list, ...sections].join('\n')}\n` };
 }
 
-function formatSection({ feature, variant, reasons, code, owners, nextText }: ItemFacts): readonly string[] {
+const formatMarkdownNext = ({ next, variant }: ItemFacts) => formatNext(next, codeSpan(clean(variant ?? '')));
+
+function formatSection(item: ItemFacts): readonly string[] {
+  const { feature, variant, reasons, code, owners } = item;
   const name = codeSpan(clean(feature));
   const keep =
     variant === null
@@ -166,7 +169,7 @@ function formatSection({ feature, variant, reasons, code, owners, nextText }: It
     ...block('Evidence', reasons.map(reasonText)),
     ...block('Code', code.flatMap(codeLines)),
     ...block('Owners', owners.length === 0 ? [] : [owners.map(({ name }) => codeSpan(clean(name))).join(', ')]),
-    ...block('Next step', [nextText]),
+    ...block('Next step', [formatMarkdownNext(item)]),
   ];
 }
 

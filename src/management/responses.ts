@@ -110,13 +110,13 @@ export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',
     description:
-      'On several machines: the response includes all messages that any machine accepted before this time. On a single machine: present only if the users of the last seconds are missing from the response.',
+      'On several machines, the response includes all messages that any machine accepted before this time. On a single machine, the header is present only if the response lacks the users of the last seconds.',
     schema: { type: 'string', format: 'date-time' },
   },
   'Flagmeter-May-Be-Counting': {
     component: 'MayBeCounting',
     description:
-      'On several machines: names of nodes that stopped cleanly, percent-encoded and separated by commas. If such a node has restarted without reaching PostgreSQL, the response lacks its latest counts. Absent if all nodes are running.',
+      'On several machines, names of nodes that stopped cleanly, percent-encoded and separated by commas. If such a node has restarted without reaching PostgreSQL, the response lacks its latest counts. Absent if all nodes are running.',
     schema: { type: 'string' },
   },
 } as const satisfies Record<string, Header>;

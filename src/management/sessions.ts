@@ -26,7 +26,7 @@ export const sessions: Group = {
     endpoint('GET /users/:id/sessions', {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'listSessions',
-      summary: 'List the sessions of a user, by sign-in',
+      summary: 'List the sessions of a user, grouped by sign-in',
       description: `The last ${most} sign-ins, the most recently used first. Sessions with clients of other teams are omitted.`,
       responses: { 200: jsonResponse(SessionList, 'The sign-ins.') },
       handle: (call, { accountStore }) => ok({ items: listSignIns(accountStore, call) }),

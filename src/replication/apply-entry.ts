@@ -227,8 +227,8 @@ const totalsPerStep = 500;
 
 /**
  * Rolls up and deletes data past its retention at `now` (Unix ms). Handles only data that affects how later entries are
- * applied: sums of fractions, lists of people, and data with limits. The generator pauses after each step. Running a
- * step again does no harm. Run each step in a transaction, after `hot` was written.
+ * applied: sums of metrics, lists of people, and tables of limited size. The generator pauses after each step. Running
+ * a step again does no harm. Run each step in a transaction, after `hot` was written.
  */
 function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): Generator<undefined, void> {
   const { store, hot, erased, days } = target;

@@ -122,7 +122,7 @@ const nameBytes = 40;
 interface InMemory {
   readonly hot: HotTables;
   forgetLedger(): void;
-  /** Called when a use of an unknown instance id was sealed. */
+  /** Called when a use of an unknown instance id is complete on disk. */
   resolvedOne(): void;
 }
 

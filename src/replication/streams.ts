@@ -14,7 +14,7 @@ const heldOwn: Readonly<Record<HoldReason, string>> = {
   closed:
     'the stream of this process was closed elsewhere, for example by flagmeter postgres forget-node: this node counts nothing until it is restarted, and then ships its remaining counts',
   behind:
-    'PostgreSQL is older than what this node keeps: it counts but ships nothing. Restore a newer backup, or fill a new database with flagmeter postgres adopt --from-replica. To accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
+    'PostgreSQL has older data than this node, which therefore counts but ships nothing. Restore a newer backup, or fill a new database with flagmeter postgres adopt --from-replica. To accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
 };
 
 const heldEarlier: Readonly<Record<HoldReason, string>> = {

@@ -158,7 +158,7 @@ export async function readEntries(session: PostgresSession, from: LogPosition): 
 }
 
 /**
- * Finds the first missing or trimmed entry after a position. The entry at the position itself must exist, too.
+ * Finds the first missing or trimmed entry after a position. Also checks that the entry at the position exists.
  * @returns `undefined` if a replica at that position can follow the log to its end
  */
 async function firstMissing(session: PostgresSession, { position, id }: LogPosition): Promise<number | undefined> {

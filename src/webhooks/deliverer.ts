@@ -39,7 +39,7 @@ const gatherMs = 20;
 const scanShare = 10;
 /** Time for which a failed attempt keeps its slot, ms. A receiver that fails fast therefore gets few calls. */
 const restMs = 1000;
-/** Pause after a rejected change, ms. */
+/** Pause after the store has rejected a change of the queue, ms. */
 const retryMs = 1000;
 
 /** Delivers queued events. A node first claims a delivery in the account store, so only one node makes each attempt. */

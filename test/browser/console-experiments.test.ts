@@ -88,7 +88,7 @@ test('the chart shows a rollout plan above the actual share, and the page says t
   await page.getByRole('tab', { name: 'Traffic' }).click();
   await section.getByText('planned').first().waitFor();
   await page
-    .getByText(/^behind plan: on has 50% of the checks instead of 90% since /)
+    .getByText(/^behind plan: on had 50% of the checks on average since .*, instead of 90%/)
     .first()
     .waitFor();
   await page.getByText('behind plan', { exact: true }).waitFor();

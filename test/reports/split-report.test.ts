@@ -64,7 +64,7 @@ test('the actual split of a flag covers the days since the current step of the r
   const behind = splits({ rollout: plan })!;
   expect(behind).toMatchObject({ state: 'off', of: 'users', intended: { on: 0.5, off: 0.5 } });
   expect(behind.actual!['on']).toBeCloseTo(0.34, 1);
-  expect(behind.text).toMatch(/^behind plan: on has 3\d% of the users instead of 50% since 13 Nov$/);
+  expect(behind.text).toMatch(/^behind plan: on had 3\d% of the users on average since 13 Nov, instead of 50%$/);
   expect(splits({ rollout: [step(2, 34)] })).toMatchObject({ state: 'ok', text: null });
   expect(splits({ rollout: [step(-1, 50)] })).toBeUndefined();
   // After a step this morning, only whole hours can be measured, so checks are compared instead of users.
@@ -72,7 +72,7 @@ test('the actual split of a flag covers the days since the current step of the r
   expect(splits({ rollout: [atNoon] })).toMatchObject({
     state: 'off',
     of: 'checks',
-    text: 'behind plan: on has 34% of the checks instead of 100% since 15 Nov',
+    text: 'behind plan: on had 34% of the checks on average since 15 Nov, instead of 100%',
   });
   await store.lmdb.close();
 });

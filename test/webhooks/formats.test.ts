@@ -70,10 +70,10 @@ test('an unknown event of a later release also becomes a message', () => {
   expect(sent['title']).toBe('The event flag.renamed has occurred');
 });
 
-describe('a name from another source', () => {
+describe('a name that a sender chose', () => {
   const hostile = '<!channel> & <@U1> `*x*` [a](http://evil) @all #1 {color:red} ~u \\';
 
-  test('Slack shows a name from another source as code, without mentions', () => {
+  test('Slack shows the name as code, without mentions', () => {
     const texts = textsIn(JSON.parse(bodyIn('slack', 'flag.stale', hostile)));
     const shown = texts.filter((text) => text.includes('!channel'));
     expect(shown.length).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe('a name from another source', () => {
     expect(shown.at(-1)).toContain('`&lt;!channel&gt; &amp; &lt;@U1&gt; ˋ*x*ˋ');
   });
 
-  test('Teams shows a name from another source as text without Markdown', () => {
+  test('Teams shows the name as text without Markdown', () => {
     const { attachments } = JSON.parse(bodyIn('teams', 'flag.stale', hostile)) as {
       attachments: [{ content: { body: Body[] } }];
     };
@@ -111,7 +111,7 @@ describe('a name from another source', () => {
     expect(body).toContain(`the webhook ${span} of`);
   });
 
-  test('a name from another source is escaped in Jira', () => {
+  test('the name is escaped in Jira', () => {
     const { fields } = JSON.parse(bodyIn('jira', 'webhook.test', hostile)) as { fields: Body };
     const text = String(fields['description']);
     expect(text).toContain('\\{color:red\\}');

@@ -12,7 +12,7 @@ interface LongWork<T> {
   readonly gentle?: boolean;
   /** Description of the state after an interruption. */
   readonly interrupted?: string;
-  /** @param over aborted by a signal */
+  /** @param over aborts when the process receives a signal such as SIGINT */
   work(pace: Pace, over: AbortSignal): Promise<T>;
 }
 

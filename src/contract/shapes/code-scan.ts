@@ -97,7 +97,7 @@ export const FeatureCode = shape(
   {
     ...scanned,
     count: count('Number of places; 0 if the code does not name the feature.'),
-    references: list(Reference, `The first places, at most ${maxReferencesEach}.`),
+    references: list(Reference, `The first places in the code that name the feature, at most ${maxReferencesEach}.`),
     missingSince: orNull(time('Time of the first scan without the feature, if an earlier scan found it.')),
   },
   {

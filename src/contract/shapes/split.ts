@@ -35,7 +35,7 @@ export const FeatureSplit = shape(
     state: 'off',
     planned: true,
     since: '2026-01-12T08:00:00.000Z',
-    text: 'behind plan: on has 34% of the users instead of 50% since 12 Jan',
+    text: 'behind plan: on had 34% of the users on average since 12 Jan, instead of 50%',
   },
 );
 export type FeatureSplit = Static<typeof FeatureSplit>;

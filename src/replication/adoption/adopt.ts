@@ -129,7 +129,7 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
   return { engine, snapshot: randomUUID(), entry: newLogId(randomBytes), change: newLogId(randomBytes) };
 }
 
-/** Records that the accounts are a copy of the first version in the database. */
+/** Records in the directory that its accounts equal the first version of the accounts in the database. */
 function belong(lmdb: LmdbEnvironment, { engine, place }: FillContent, adopting = false): void {
   const write = copyStateWriter(lmdb);
   const state = newCopy(engine, { position: place.version, id: place.id });

@@ -41,7 +41,7 @@ CREATE TABLE fm_daily (
   position bigint NOT NULL,
   PRIMARY KEY (environment, day, feature, variant)
 );
-COMMENT ON TABLE fm_daily IS 'What each series counted on a day, as a replica at a position of the log had it. The variant is empty for a feature as a whole';
+COMMENT ON TABLE fm_daily IS 'Counts of each series by day, from a replica at a position of the log. The variant is empty for a feature as a whole';
 
 CREATE TABLE fm_day (
   environment bigint NOT NULL,

@@ -2,8 +2,8 @@ import { shares } from '../../contract/numbers.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 
 /**
- * Describes the deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since
- * 12 Nov`. Returns `null` without a deviation.
+ * Describes the deviation of a split, such as `behind plan: on had 34% of the users on average since 12 Nov, instead of
+ * 50%`. Returns `null` without a deviation.
  */
 export function splitText(
   { intended, actual, state, of, planned }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
@@ -21,7 +21,7 @@ export function splitText(
   const wanted = getShare(intended, variant);
   const time = since === null ? '' : ` since ${dayText(since, now)}`;
   const what = !planned ? 'split is off' : has < wanted ? 'behind plan' : 'ahead of plan';
-  return `${what}: ${variant} has ${percent(has)} of the ${of} instead of ${percent(wanted)}${time}`;
+  return `${what}: ${variant} had ${percent(has)} of the ${of} on average${time}, instead of ${percent(wanted)}`;
 }
 
 const percent = shares('en');

@@ -21,7 +21,7 @@ export interface OwnedNames {
   readonly others: boolean;
 }
 
-/** A page of the features to report. The verdicts of the task cover the given environments. */
+/** A page of the features to report, with their verdicts. */
 export interface FeaturesTask extends VerdictsTask {
   /** The filters of the caller. */
   readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined } & {

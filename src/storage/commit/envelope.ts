@@ -32,8 +32,8 @@ export interface UnresolvedUse {
   /** Unix seconds. */
   readonly seconds: number;
   /**
-   * `ref, minute, checks, used, viewed` per row, in one array. A `ref` can also stand for the environment as a whole;
-   * the counts of such a row are zero.
+   * `ref, minute, checks, used, viewed` per row, in one array. `ref` identifies a variant, or the environment as a
+   * whole; the counts of the environment are zero.
    */
   readonly rows: number[];
 }

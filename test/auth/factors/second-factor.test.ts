@@ -233,7 +233,7 @@ test('the last sign-in time of a member is the time of the second factor', async
   expect(await call('GET', path, 200)).toEqual({ ...(before as object), lastSignInAt });
 });
 
-test('failed sign-ins with the e-mail address "code of USER" do not throttle the app codes of the user', async () => {
+test("an e-mail address that looks like the throttle of a user's app codes does not throttle these codes", async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

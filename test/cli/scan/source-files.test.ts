@@ -114,7 +114,7 @@ test.each<[string, (path: string) => void]>([
   expect(read(join(directory, 'src')).counts).toMatchObject({ ignoreFiles: 1 });
 });
 
-test('sourceFiles skips and counts a linked ignore file above the scanned directory', () => {
+test('sourceFiles counts an ignore file as skipped if it is a symbolic link above the scanned directory', () => {
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });

@@ -262,7 +262,7 @@ function Changes({ path, experiment, list }: ChangesProps) {
   );
 }
 
-const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2, signDisplay: 'exceptZero' });
+const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
 const plain = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 const shares = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 

@@ -169,7 +169,7 @@ function Warnings({ comparison }: { readonly comparison: ComparedFeature }) {
         <p class="callout callout-warn" role="note">
           The split differs from the declared one: {listed(sampleRatio.observed)} of the users instead of{' '}
           {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find the reason before you trust the comparison.
-          People of missing senders, or redirected people, can behave differently.
+          For example, a variant might not be reported by all senders, or might lose people who are redirected.
         </p>
       )}
       {sampleRatio && !sampleRatio.mismatch && (

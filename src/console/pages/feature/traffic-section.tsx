@@ -146,8 +146,8 @@ function Funnel({ name, usage, checksOnly }: FunnelProps) {
       ),
     },
     countColumn('checks', 'Checks'),
-    step('used', '→ Used'),
-    step('viewed', '→ Viewed'),
+    step('used', 'Used'),
+    step('viewed', 'Viewed'),
     usersColumn(usage),
   ];
   return (

@@ -50,7 +50,7 @@ export function ChooseTarget({ source: { choice, targets }, chosen, onChoose }: 
   );
 }
 
-/** The reader's choices on the Connect page: source, target, and the id of a key, which is not secret. */
+/** Choices on the page Connect: the source (`use`), the target (`with`), and the id of a key, which is no secret. */
 interface Choice {
   readonly use: string;
   readonly with?: string | undefined;

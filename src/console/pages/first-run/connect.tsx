@@ -274,7 +274,7 @@ function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
       {chosen.type === 'Backend' && (
         <p class={chosen.key === undefined ? 'quiet' : 'warn'}>
           {chosen.key === undefined
-            ? 'A Backend key is shown only once. Use the stored text, or create another key.'
+            ? 'A Backend key is shown only once. Use the text that you have stored, or create another key.'
             : 'This key is secret and is not shown again. Store it now, on servers only.'}
         </p>
       )}

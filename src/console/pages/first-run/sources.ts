@@ -174,7 +174,7 @@ service:
 const moved =
   'Adopt the tokens of step 2 before you add the rule. flagmeter receives the reports of the SDKs, and Unleash serves everything else. While flagmeter is unreachable, the SDK for Node keeps all counts, the SDK for Go and Edge keep some, and all others discard them. Unleash no longer shows usage.';
 const copied =
-  'Both receive the reports of the SDKs. Nothing changes for Unleash and the SDKs. Reports that are sent while flagmeter is unreachable are not counted.';
+  'Unleash and flagmeter both receive the reports of the SDKs. Nothing changes for Unleash and the SDKs. Reports that are sent while flagmeter is unreachable are not counted.';
 
 /** Proxies in front of Unleash. Their rules are from the examples in the docs. */
 const unleashTargets: readonly Target[] = [

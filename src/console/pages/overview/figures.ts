@@ -18,7 +18,7 @@ export function usersLabel({ users }: Overview): string {
   return `${names.users} (${format.days(users.from, users.to)})`;
 }
 
-/** True if the first UTC day whose users are counted has begun. In zones east of UTC, days begin earlier. */
+/** True if the first UTC day whose users are counted has begun. East of UTC, that day begins after the local day. */
 export function areUsersCounted({ at, users }: Overview): boolean {
   return users.from <= at.slice(0, 10);
 }

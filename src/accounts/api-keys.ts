@@ -6,6 +6,7 @@ import type { PlainKeySettings } from '../contract/shapes/api-key.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
+import { settingsBetween } from './audit-log.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
@@ -74,7 +75,7 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
       ...(expiresAt != null && { expiresAt }),
     };
     tx.put('apiKeys', apiKey.clientId, apiKey);
-    tx.note('api-key.created', wanted.teamId, describeTarget(apiKey));
+    tx.note('api-key.created', wanted.teamId, describeTarget(apiKey), settingsBetween('apiKey', undefined, apiKey));
     return { apiKey, clientSecret: hasSecret ? made.clientSecret : '' };
   });
 }
@@ -105,7 +106,7 @@ export function patchApiKey(
       ...(applications != null && { applications }),
     };
     tx.put('apiKeys', clientId, changed);
-    tx.note('api-key.changed', teamId, describeTarget(changed));
+    tx.note('api-key.changed', teamId, describeTarget(changed), settingsBetween('apiKey', apiKey, changed));
     return changed;
   });
 }

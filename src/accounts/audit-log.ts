@@ -1,3 +1,4 @@
+import { weightsText } from '../contract/numbers.ts';
 import type { ChangedField } from '../contract/shapes/activity.ts';
 import type { AuditEntry as ShownEntry } from '../contract/shapes/audit-entry.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
@@ -53,7 +54,7 @@ const most = 20;
 
 /**
  * Returns the differences between two versions of the settings of an application, feature or metric, for the audit log.
- * Never pass a record with a secret.
+ * For records with secrets, see `settingsBetween`.
  */
 export function changesBetween(before: object, after: object): { readonly changes: readonly ChangedField[] } {
   const old = new Map<string, unknown>(Object.entries(before));
@@ -64,6 +65,28 @@ export function changesBetween(before: object, after: object): { readonly change
     return from === to ? [] : [{ field, from, to }];
   });
   return { changes: changes.slice(0, most) };
+}
+
+/** Settings of records that also contain secrets. Only changes of these settings are in the audit log. */
+const settings = {
+  user: ['email', 'name', 'role'],
+  team: ['name', 'plan', 'secondFactor'],
+  apiKey: ['name', 'scopes', 'applications', 'expiresAt', 'publicKeys', 'trust'],
+  client: ['name', 'redirectUris', 'postLogoutRedirectUris', 'publicKeys'],
+  provider: [
+    ...['name', 'issuer', 'clientId', 'scopes', 'linkByEmail', 'createUsers', 'defaultTeam', 'defaultRole'],
+    ...['claimRules', 'trustsSecondFactor', 'enabled'],
+  ],
+  policy: ['secondFactor', 'passwords', 'breakGlass', 'domains'],
+} as const;
+
+/** Returns the differences between two versions of a record. @param before `undefined` for a new record */
+export function settingsBetween(kind: keyof typeof settings, before: object | undefined, after: object) {
+  const select = (record: object) => {
+    const fields = new Map<string, unknown>(Object.entries(record));
+    return Object.fromEntries(settings[kind].map((field) => [field, fields.get(field)]));
+  };
+  return changesBetween(select(before ?? {}), select(after));
 }
 
 function formatValue(field: string, value: unknown): string | null {
@@ -87,15 +110,16 @@ function plainText(field: string, value: unknown): string {
 interface Item {
   readonly name?: string;
   readonly id?: string;
+  readonly kid?: string;
   readonly at?: number;
-  readonly split?: readonly unknown[];
+  readonly split?: Parameters<typeof weightsText>[0];
 }
 
 /** Formats an item of a list, such as an origin, or a variant with its weight. */
 function itemText(item: unknown): string {
   if (Array.isArray(item)) return item.map(String).join(' ');
   if (typeof item !== 'object' || item === null) return String(item);
-  const { name, id, at, split } = item as Item;
-  if (at !== undefined && split !== undefined) return `${new Date(at).toISOString()} ${split.map(itemText).join(' ')}`;
-  return name ?? id ?? JSON.stringify(item);
+  const { name, id, kid, at, split } = item as Item;
+  if (at !== undefined && split !== undefined) return `${new Date(at).toISOString()} ${weightsText(split)}`;
+  return name ?? id ?? kid ?? JSON.stringify(item);
 }

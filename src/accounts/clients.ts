@@ -5,6 +5,7 @@ import type { PublicKey } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry, OAuthClient } from '../storage/lmdb/records.ts';
 import { mustBelong, ofTeam } from './accounts.ts';
 import { noSecretHash } from './api-keys.ts';
+import { settingsBetween } from './audit-log.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkNotOurs } from './reserved-names.ts';
@@ -48,7 +49,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
       createdAt: directory.clock.now(),
     };
     tx.put('clients', client.clientId, client);
-    tx.note('sign-in-client.created', teamId, describeTarget(client));
+    tx.note('sign-in-client.created', teamId, describeTarget(client), settingsBetween('client', undefined, client));
     return { client, clientSecret };
   });
 }

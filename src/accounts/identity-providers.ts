@@ -5,6 +5,7 @@ import type { IdentityProvider, LinkedIdentity } from '../storage/lmdb/auth-reco
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
+import { settingsBetween } from './audit-log.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { hashSecret, newId } from './secrets.ts';
@@ -61,7 +62,12 @@ export function createProvider(
       updatedAt: now,
     };
     tx.put('identityProviders', provider.id, provider);
-    tx.note('identity-provider.created', null, describeTarget(provider));
+    tx.note(
+      'identity-provider.created',
+      null,
+      describeTarget(provider),
+      settingsBetween('provider', undefined, provider),
+    );
     return provider;
   });
 }
@@ -83,7 +89,7 @@ export function patchProvider(
     if (patched.issuer !== provider.issuer && provider.clientSecret !== null && !('clientSecret' in patch))
       throw new Refusal('invalid_body', secretOfIssuer);
     tx.put('identityProviders', id, patched);
-    tx.note('identity-provider.changed', null, describeTarget(patched));
+    tx.note('identity-provider.changed', null, describeTarget(patched), settingsBetween('provider', provider, patched));
     return patched;
   });
 }

@@ -4,6 +4,7 @@ import type { WebhookEventData } from '../contract/webhook-events.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
+import { settingsBetween } from './audit-log.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { listIdentities, removeIdentity } from './identity-providers.ts';
@@ -45,9 +46,24 @@ export function putMembership(
   checkTierLimit(plan, 'members', listMembers(tx, teamId).length + 1);
   const joined = join(user, teamId, now, role);
   tx.put('users', user.id, joined);
-  tx.note('member.added', teamId, describeTarget(user));
+  tx.note('member.added', teamId, describeTarget(user), settingsBetween('user', user, inTeam(joined, teamId)));
   announceMember(tx, 'added', teamId, joined);
   return joined;
+}
+
+/** Returns a user with the role in a team. */
+const inTeam = (user: User, teamId: string) => ({ ...user, role: roleIn(user, teamId) });
+
+/** Writes the new settings of a user into the audit log of a team. @param before `undefined` for a new user */
+export function noteUser(
+  tx: AccountTransaction,
+  change: 'created' | 'changed',
+  teamId: string,
+  before: User | undefined,
+  after: User,
+): void {
+  const changes = settingsBetween('user', before && inTeam(before, teamId), inTeam(after, teamId));
+  tx.note(`user.${change}`, teamId, describeTarget(after), changes);
 }
 
 function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: Role | undefined, now: number): User {
@@ -55,7 +71,7 @@ function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: R
   const changed = { ...withTeamRole(user, teamId, role), updatedAt: now };
   checkOtherAdmins(tx, user, changed);
   tx.put('users', user.id, changed);
-  tx.note('user.changed', teamId, describeTarget(user));
+  noteUser(tx, 'changed', teamId, user, changed);
   announceMember(tx, 'changed', teamId, changed);
   return changed;
 }

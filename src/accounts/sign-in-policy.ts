@@ -3,6 +3,7 @@ import { roleIn } from '../contract/roles.ts';
 import type { SecondFactorRule } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy, User } from '../storage/lmdb/records.ts';
 import type { AccountTransaction } from './account-transaction.ts';
+import { settingsBetween } from './audit-log.ts';
 import type { Directory } from './directory.ts';
 import { hasPassword } from './passwords.ts';
 import type { Reader } from './store/account-store.ts';
@@ -43,7 +44,7 @@ export function patchSignInPolicy(
     checkPasswords(tx, after, providers);
     checkDomains(after, providers);
     tx.put('signInPolicy', key, after);
-    noteChange(tx);
+    noteChange(tx, before, after);
     return after;
   });
 }
@@ -98,12 +99,14 @@ export function requiredProvider(
 export function allowPassword(tx: AccountTransaction, user: User): void {
   if (mayUsePassword(tx, user)) return;
   const before = readSignInPolicy(tx);
-  tx.put('signInPolicy', key, { ...before, breakGlass: [...before.breakGlass, user.id] });
-  noteChange(tx);
+  const after = { ...before, breakGlass: [...before.breakGlass, user.id] };
+  tx.put('signInPolicy', key, after);
+  noteChange(tx, before, after);
 }
 
-function noteChange(tx: AccountTransaction): void {
-  tx.note('sign-in-policy.changed', null, { type: 'sign-in-policy', id: '', name: '' });
+function noteChange(tx: AccountTransaction, before: SignInPolicy, after: SignInPolicy): void {
+  const target = { type: 'sign-in-policy', id: '', name: '' } as const;
+  tx.note('sign-in-policy.changed', null, target, settingsBetween('policy', before, after));
 }
 
 /** Rules, the most lenient first. */

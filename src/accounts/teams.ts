@@ -4,6 +4,7 @@ import type { Tier, TierLimit } from '../contract/tiers.ts';
 import type { AuditEntry, Team } from '../storage/lmdb/records.ts';
 import { type Accounts, ofTeam } from './accounts.ts';
 import { isCounted } from './application-keys.ts';
+import { settingsBetween } from './audit-log.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { join, leave, listAdmins, listMembers } from './members.ts';
@@ -39,7 +40,7 @@ export function createTeam(
       const founder = mustExist('user', tx.users.get(id));
       tx.put('users', id, join(founder, team.id, now, founder.role === 'Admin' ? undefined : 'Admin'));
     }
-    tx.note('team.created', team.id, describeTarget(team));
+    tx.note('team.created', team.id, describeTarget(team), settingsBetween('team', undefined, team));
     return team;
   });
 }
@@ -57,7 +58,7 @@ export function patchTeam(
     if (patched.name !== team.name) checkName('a team', patched.name);
     if (patched.plan !== team.plan) checkFits(tx, id, patched.plan);
     tx.put('teams', id, patched);
-    tx.note('team.changed', id, describeTarget(patched));
+    tx.note('team.changed', id, describeTarget(patched), settingsBetween('team', team, patched));
     return patched;
   });
 }

@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory, DirectorySources } from './directory.ts';
 import { noteLink } from './invitations.ts';
-import { announceMember, checkOtherAdmins, describeTarget, drop, listMembers, maxTeams } from './members.ts';
+import { announceMember, checkOtherAdmins, describeTarget, drop, listMembers, maxTeams, noteUser } from './members.ts';
 import { passwordFault, refusedPassword } from './password-rules.ts';
 import { newId } from './secrets.ts';
 import { checkTierLimit } from './tiers.ts';
@@ -40,7 +40,7 @@ export function addUser({ clock, randomBytes }: DirectorySources, tx: AccountTra
   };
   tx.put('users', user.id, user);
   for (const teamId of user.teams) {
-    tx.note('user.created', teamId, describeTarget(user));
+    noteUser(tx, 'created', teamId, undefined, user);
     announceMember(tx, 'created', teamId, user);
   }
   if (user.invitation !== undefined) noteLink(tx, 'created', user, user.invitation.purpose);
@@ -77,7 +77,7 @@ export function applyUserPatch(
   const shown = factors === undefined ? {} : { factors };
   for (const teamId of user.teams) {
     if (Object.keys(others).length > 0) {
-      tx.note('user.changed', teamId, describeTarget(patched));
+      noteUser(tx, 'changed', teamId, user, patched);
       announceMember(tx, 'changed', teamId, patched);
     }
     if (passwordHash !== undefined) tx.note('user.password-changed', teamId, describeTarget(patched), shown);

@@ -58,3 +58,13 @@ export function shares(locale: string | undefined): (share: number) => string {
     return (isNearAnEnd ? tenths : whole).format(share);
   };
 }
+
+const percent = shares('en');
+
+type Weights = readonly (readonly [variant: string, weight: number])[];
+
+/** Formats the weights of variants as shares: `on 25%, off 75%`. */
+export function weightsText(weights: Weights): string {
+  const sum = weights.reduce((total, [, weight]) => total + weight, 0);
+  return weights.map(([variant, weight]) => `${variant} ${percent(weight / sum)}`).join(', ');
+}

@@ -2,10 +2,10 @@ import type { Directory } from '../accounts/directory.ts';
 import { computePhase } from '../accounts/experiments.ts';
 import type { ConsolePage } from '../contract/health.ts';
 import { expiryDays } from '../contract/health.ts';
-import { shares } from '../contract/numbers.ts';
+import { weightsText } from '../contract/numbers.ts';
 import type { ComingUp } from '../contract/shapes/home.ts';
 import { timeText } from '../runtime/rfc3339.ts';
-import type { ApiKey, Application, ApplicationKey, FeatureDeclaration, RolloutStep } from '../storage/lmdb/records.ts';
+import type { ApiKey, Application, ApplicationKey, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { consolePath } from './responses.ts';
 
 /** Length of the listed period. API keys are listed as soon as `api_key_expiring` reports them. */
@@ -51,15 +51,8 @@ function rolloutSteps({ id, environments: [first] }: Application, { name, rollou
   if (archived || first === undefined) return [];
   const page = { path: ['apps', id, first.name, 'flag'], query: { name, tab: 'traffic' } };
   return (rollout ?? []).map(({ at, split }): Planned => {
-    return { kind: 'rollout_step', at, sentence: `Rollout of ${name} moves to ${formatSplit(split)}`, page };
+    return { kind: 'rollout_step', at, sentence: `Rollout of ${name}: ${weightsText(split)}`, page };
   });
-}
-
-const formatShare = shares('en-GB');
-
-function formatSplit(split: RolloutStep['split']): string {
-  const sum = split.reduce((total, [, weight]) => total + weight, 0);
-  return split.map(([variant, weight]) => `${formatShare(weight / sum)} ${variant}`).join(', ');
 }
 
 function experimentEnds({ id, environments }: Application, { experiments }: FeatureDeclaration, now: number) {

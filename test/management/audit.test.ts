@@ -7,6 +7,7 @@ interface Entry {
   readonly at: string;
   readonly actor: { readonly type: string; readonly id: string; readonly address: string };
   readonly action: string;
+  readonly changes?: readonly object[];
   readonly target: { readonly type: string; readonly id: string; readonly name: string };
 }
 
@@ -23,6 +24,44 @@ test('the audit log has the actor, action, time and address of each change, late
     target: { type: 'application', id: application.id, name: 'Shop 2' },
   });
   expect(rest.at(-1)).toMatchObject({ action: 'team.created', actor: { type: 'system' } });
+});
+
+test('the audit log shows each change of a permission, and contains no secret', async () => {
+  const { call } = await openManageFixture();
+  const [team] = (await call('GET', '/teams')).json.items;
+  const keys = `/teams/${team.id}/api-keys`;
+  const member = { email: 'leo@shop.example', name: 'Leo', password: 'correct horse staple', role: 'Viewer' };
+  const user = (await call('POST', '/users', { ...member, teams: [team.id] })).json;
+  await call('PATCH', `/users/${user.id}`, { role: 'Admin' });
+  const key = (await call('POST', keys, { name: 'CI', scopes: ['admin'] })).json;
+  await call('PATCH', `${keys}/${key.clientId}`, { scopes: ['read'], expiresAt: '2030-01-01T00:00:00.000Z' });
+  const { items } = (await call('GET', '/audit')).json;
+  expect(items.slice(0, 4).map(({ action, changes }: Entry) => [action, changes])).toEqual([
+    [
+      'api-key.changed',
+      [
+        { field: 'scopes', from: 'admin', to: 'read' },
+        { field: 'expiresAt', from: null, to: '2030-01-01T00:00:00.000Z' },
+      ],
+    ],
+    [
+      'api-key.created',
+      [
+        { field: 'name', from: null, to: 'CI' },
+        { field: 'scopes', from: null, to: 'admin' },
+      ],
+    ],
+    ['user.changed', [{ field: 'role', from: 'Viewer', to: 'Admin' }]],
+    [
+      'user.created',
+      [
+        { field: 'email', from: null, to: 'leo@shop.example' },
+        { field: 'name', from: null, to: 'Leo' },
+        { field: 'role', from: null, to: 'Viewer' },
+      ],
+    ],
+  ]);
+  expect(JSON.stringify(items)).not.toContain(key.clientSecret);
 });
 
 test('refused requests are not in the audit log', async () => {

@@ -68,7 +68,7 @@ test('changesBetween compares settings as text, and omits updatedAt', () => {
     { field: 'archived', from: 'no', to: 'yes' },
     { field: 'split', from: null, to: 'on 1, off 3' },
     { field: 'owners', from: null, to: 'Payments' },
-    { field: 'rollout', from: null, to: '1970-01-01T00:00:00.000Z on 1 off 3' },
+    { field: 'rollout', from: null, to: '1970-01-01T00:00:00.000Z on 25%, off 75%' },
     { field: 'snoozedUntil', from: null, to: '1970-01-01T00:00:00.000Z' },
     { field: 'name', from: `${'x'.repeat(299)}…`, to: `${'y'.repeat(299)}…` },
   ]);

@@ -98,6 +98,7 @@ export function RangePicker({ compares = false }: { readonly compares?: boolean 
       <Menu
         label={<RangeLabel text={shown} />}
         title={`Range: ${shown}`}
+        end={!compares}
         items={[
           ...(Object.keys(presets) as Preset[]).map(item),
           {

@@ -100,6 +100,7 @@ function RevokedKeys(table: RevokedKeysProps) {
   return (
     <>
       <h3>Revoked keys</h3>
+      <p class="quiet">The page Ingest lists messages with these keys under “Refused, without an application”.</p>
       <ListTable stacked caption="Revoked keys" rowKey={({ id }) => id} columns={revokedColumns} {...table} />
     </>
   );
@@ -155,7 +156,7 @@ const revokedColumns = createDeclaredColumns<ApplicationKey>(
     createdAt: false,
     expiresAt: false,
     lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
-    refused: (key) => <Refusals of={key} />,
+    refused: false,
     revokedAt: ({ revokedAt = null }) => <Ago at={revokedAt} />,
   },
 ).map((column) => ({ ...column, number: false }));

@@ -69,7 +69,7 @@ export const features: readonly DemoFeature[] = [
   feature('push-opt-in', 'Asks for notifications after the first order', { app: 35 }, 0.08),
   feature('biometric-login', 'Face or fingerprint instead of a password', { app: 88 }, 0.2),
   feature('payments-circuit-breaker', 'Stops payments while the provider is down', { api: 240, worker: 40 }, 0, always({ closed: 1 }), 100, 0,
-    { permanent: true, notes: [[9, 'The payment provider was down for an hour']] }),
+    { permanent: true, notes: [[8.4, 'The payment provider was down for an hour']] }),
   feature('maintenance-mode', 'Shows the maintenance page', { web: 540, api: 120 }, 1, always({ off: 1 }), 0, 0, { permanent: true }),
   feature('fraud-score-v3', 'The new score decides on a tenth of the orders', { api: 150 }, 0, always({ v2: 0.9, v3: 0.1 }), 97, 0, { since: 20 }),
   feature('guest-checkout-limit', 'Limits orders without an account', { api: 88 }, 0),

@@ -56,7 +56,8 @@ interface Deed {
 export async function makeShop(accounts: AccountTables, { clock, randomBytes }: DirectorySources): Promise<Shop> {
   let at = clock.now();
   const goTo = (daysAgo: number) => {
-    at = clock.now() - daysAgo * dayMs;
+    // The history counts days from midnight UTC, so a change and its effect begin at the same time.
+    at = (Math.floor(clock.now() / dayMs) - daysAgo) * dayMs;
   };
   const accountStore = new EmbeddedAccountStore(accounts, { ready: true, failed: () => {} });
   const past = { now: () => at, monotonic: () => clock.monotonic() };

@@ -50,11 +50,10 @@ describe('the heading of a verdict', () => {
     );
   });
 
-  it('the heading of an undeclared flag names the similar declared flag, and then the verdict', () => {
+  it('the heading of an undeclared flag names the similar declared flag, and not a verdict that keeps the flag', () => {
     const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
     expect(formatHeading(misspelt, notArchived, words)).toEqual({
       heading: 'Fix: unknown flag – did you mean checkout?',
-      also: 'Keep: in use since <2026-05-03>, in Production',
     });
     expect(chooseTone('in_use', { declared: false, archived: false })).toBe('warn');
   });

@@ -7,7 +7,6 @@ import {
   countStates,
   explainState,
   getShownState,
-  isIn,
   meantBy,
   stateText,
 } from '../../src/console/pages/overview/states.ts';
@@ -95,8 +94,9 @@ describe('flags', () => {
     expect(filterRows(rows, { search, state }).map(({ feature }) => feature)).toEqual(found);
   });
 
-  test('the count of each state equals the number of flags that the filter for this state shows', () => {
-    for (const [state, count] of countStates(rows)) expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
+  test('each flag counts in one state, and the filter for a state shows as many flags as the count', () => {
+    for (const [state, count] of countStates(rows)) expect(count).toBe(filterRows(rows, { search: '', state }).length);
+    expect([...countStates(rows).values()].reduce((sum, count) => sum + count, 0)).toBe(rows.length);
     expect(countStates(rows).get('undeclared')).toBe(1);
   });
 
@@ -133,8 +133,8 @@ describe('flags', () => {
 
   test('an archived flag that programs still check needs attention', () => {
     const asked = row('a', { verdict: 'archived_but_asked', archived: true });
-    expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['fix: archived, but still checked', false]);
-    expect(countStates([asked]).get('archived_but_asked')).toBe(1);
+    expect(stateText(asked)).toBe('fix: archived, but still checked');
+    expect([...countStates([asked])].filter(([, count]) => count > 0)).toEqual([['archived_but_asked', 1]]);
   });
 
   test('flags keep their order while the pointer hovers over one of them', () => {

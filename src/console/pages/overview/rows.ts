@@ -1,6 +1,6 @@
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { isMine, type Me } from '../../../contract/shapes/owned.ts';
-import { isIn, type State } from './states.ts';
+import { getShownState, type State } from './states.ts';
 
 export interface Filter {
   readonly search: string;
@@ -15,7 +15,9 @@ export interface Filter {
  */
 export function filterRows(features: readonly OverviewFeature[], { search, state, me }: Filter): OverviewFeature[] {
   const tests = parseWords(search).map((word) => createTest(word, me));
-  return features.filter((row) => tests.every((test) => test(row)) && (state === undefined || isIn(row, state)));
+  return features.filter(
+    (row) => tests.every((test) => test(row)) && (state === undefined || getShownState(row) === state),
+  );
 }
 
 interface Word {

@@ -24,13 +24,6 @@ export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);
 }
 
-/** True if a flag is in a state. An archived flag is in no other state, unless programs still check it. */
-export function isIn(row: OverviewFeature, state: State): boolean {
-  if (isDone(row)) return state === 'archived';
-  if (state === 'archived') return false;
-  return state === 'undeclared' ? isUndeclared(row) : row.verdict === state;
-}
-
 function isDone({ archived, verdict }: OverviewFeature): boolean {
   return archived && verdict !== 'archived_but_asked';
 }
@@ -41,7 +34,7 @@ function isUndeclared({ feature, declared }: OverviewFeature): boolean {
 
 export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<State, number> {
   const all = Object.keys(states) as State[];
-  return new Map(all.map((state) => [state, features.filter((feature) => isIn(feature, state)).length]));
+  return new Map(all.map((state) => [state, features.filter((feature) => getShownState(feature) === state).length]));
 }
 
 /** Returns the state that the table shows. An undeclared flag is never shown as good: it might be misspelt. */

@@ -72,7 +72,7 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
 
 /**
  * Returns the key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6
- * address. One customer has all addresses with the same 64 bits. Any other text is returned unchanged.
+ * address. These bits are the same in all addresses of one customer. Any other text is returned unchanged.
  */
 export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));
@@ -94,7 +94,7 @@ export class IpNetworks {
 
   /**
    * @param entries addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`
-   * @throws {Error} whose message names the invalid entry, and follows "Cannot use …:"
+   * @throws {Error} that names the invalid entry. The caller puts "Cannot use …:" before the message
    */
   constructor(entries: readonly string[]) {
     for (const entry of entries) {

@@ -8,7 +8,7 @@ export class AssertionError extends Error {
 
 /**
  * Asserts an invariant.
- * @param claim the invariant, a constant text, so that a valid assertion costs only one comparison
+ * @param claim the invariant as a constant text: building a text would cost time in each call
  * @throws {AssertionError} if the invariant does not hold
  */
 export function assert(holds: boolean, claim: string): asserts holds {

@@ -12,7 +12,7 @@ const size = 32;
 /** Number of descriptors of an event loop: epoll and eventfd. Bun ends the process if a new thread cannot open them. */
 const perThread = 2;
 
-/** Number of free descriptors that connections cannot use up while a thread starts. */
+/** Connections cannot use up this number of free descriptors while a thread starts, so the start is not awaited. */
 const plenty = 1000;
 
 const held: number[] = [];
@@ -76,9 +76,9 @@ const napMs = 0.2;
 const mostNaps = 5_000;
 
 /**
- * Blocks this thread until the new thread has opened its descriptors. Until then, this thread cannot accept
- * connections. The wait usually takes milliseconds. It takes over a second if the eventfd reuses the number of a
- * descriptor that was closed after the listing.
+ * Blocks this thread until the new thread has opened its descriptors, so that this thread accepts no connections until
+ * then. The wait usually takes milliseconds. It takes over a second if the new eventfd has a number that is in
+ * `before`, because the descriptor with this number was closed after `before` was listed.
  */
 function waitForEventLoop(before: ReadonlySet<string>): void {
   const isOpen = () => openDescriptors().some((each) => !before.has(each) && isEvent(each));

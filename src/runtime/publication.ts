@@ -25,7 +25,7 @@ export class Publisher<Message> {
     this.#end = end;
   }
 
-  /** Publishes a clone of the message, which the next `catchUp` applies. Shared memory in it is not copied. */
+  /** Publishes a clone of the message, which the next `catchUp` applies. Shared memory in the message is not copied. */
   publish(message: Message): void {
     const { port, version } = this.#end;
     port.postMessage(message);
@@ -39,8 +39,8 @@ export class Publisher<Message> {
 }
 
 /**
- * Applies the messages of a publisher in order, in `catchUp` or in the event loop. The port has no message listener:
- * the event loop would take several messages at once, and a call of `catchUp` could miss them.
+ * Applies the messages of a publisher in order, in `catchUp` or in the event loop. The port has no message listener,
+ * because the event loop would take several messages together, and `catchUp` could miss them.
  */
 export class Subscriber<Message> {
   readonly #end: PublicationEnd;

@@ -1,6 +1,6 @@
 /**
- * Matches a date and time with an offset from UTC (RFC 3339 §5.6), whose `T` and `Z` can be lower case. The colon of
- * the offset is optional, because PHP omits it.
+ * Matches a date and time of RFC 3339 (§5.6) with an offset from UTC. `T` and `Z` can be lower case. The colon of the
+ * offset is optional, because PHP omits it.
  */
 const pattern = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:?\d\d)$/i;
 

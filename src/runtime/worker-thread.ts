@@ -60,7 +60,7 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
   }
 
   /**
-   * Processes the arrived responses without waiting for the event loop. Without responses, it reads shared memory once.
+   * Processes arrived responses without waiting for the event loop. Without responses, a call only reads one number.
    */
   collect(): void {
     if (Atomics.load(this.#signal, signals.responses) === this.#responses) return;

@@ -94,7 +94,7 @@ export class HotCells<T> {
     }
   }
 
-  /** Drops all cells and their unwritten changes. After a failed transaction, cells in memory can be wrong. */
+  /** Drops all cells and their unwritten changes. Call this after a failed transaction, when cells can be wrong. */
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
@@ -145,8 +145,8 @@ const hour = 60;
 const day = minutesPerDay;
 
 /**
- * A cache of the counts in use, and of the roll-up state (see lmdb/roll-up-state.ts). An addition to a cell that is
- * already rolled up also goes to the wider cells, in the same transaction.
+ * A cache of the counts in use, and of the roll-up state (see lmdb/roll-up-state.ts). Counts for a cell that is already
+ * rolled up are also added to the cells of the hour and the day, in the same transaction.
  */
 export class HotCounts {
   readonly #store: Pick<UsageTables, 'carried'>;
@@ -176,7 +176,7 @@ export class HotCounts {
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
   }
 
-  /** Records for the roll-up state that a series has a user in a minute (since the epoch). */
+  /** Updates the roll-up state if a user is added to a day that is over. @param minute since the epoch */
   noteUser(ref: number, minute: number): void {
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
@@ -244,7 +244,7 @@ export class HotCounts {
 
   /**
    * Adds late counts to the wider cells if the cell of the counts is already rolled up. If counts arrive for a whole
-   * hour or day, notes in the roll-up state that narrower cells are missing.
+   * hour or day, records in the roll-up state that narrower cells are missing.
    */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;

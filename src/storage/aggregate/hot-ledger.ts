@@ -108,7 +108,7 @@ export class HotLedger {
   }
 }
 
-/** Maximum number of senders per application and hour that are shown by name. All others count as `surplusName`. */
+/** Maximum number of named senders per application and hour. Further senders count as `surplusName`. */
 export const sendersPerHour = 50;
 /** Maximum number of rows per application and hour. Beyond the maximum, new senders count as `surplusName`. */
 const rowsPerHour = 1000;

@@ -148,7 +148,7 @@ class HotSeenTimes {
 
   /**
    * Records that a series was seen. The first call sets the first-seen time. Late reports and wrong clocks do not move
-   * it back.
+   * this time back.
    */
   record(ref: number, minute: number): void {
     const block = this.#getBlock(ref);

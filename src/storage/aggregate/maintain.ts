@@ -1,7 +1,7 @@
 /*
  * src/storage/aggregate: the work of the commit workers on the usage store, except writing batches
  * (src/storage/commit). merge.ts merges cells, hot-tables.ts caches them, and hyperloglog.ts and unique-users.ts count
- * unique users. This file rolls up and deletes.
+ * unique users. This file rolls up counts and deletes old data.
  */
 
 import {
@@ -34,7 +34,7 @@ import { mergeMeasurement } from './merge.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Maximum number of records that the step touches. Batches wait until the step ends. */
+  /** Maximum number of records that the step touches. It is small, because batches wait until the step ends. */
   readonly limit: number;
 }
 
@@ -144,8 +144,8 @@ const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
 const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
 /**
- * Number of blocks that are rolled up in the time of one deletion. Rolling up is faster, because the sums are in
- * memory.
+ * Number of blocks that can be rolled up in the time of deleting one block. Rolling up is faster, because the sums are
+ * in memory.
  */
 const perRecord = 8;
 
@@ -153,7 +153,7 @@ const perRecord = 8;
  * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call this in a
  * transaction.
  * @param before the minute (since the epoch) up to which buckets are complete
- * @param limit bounds the time that a batch waits
+ * @param limit maximum amount of work; bounds how long a batch waits
  * @returns the amount of work done, in units of `limit`; less than `limit` if no work is left
  */
 export function rollUpCounts(

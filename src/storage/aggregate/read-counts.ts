@@ -28,7 +28,7 @@ interface CountsQuery {
   readonly only?: readonly number[];
 }
 
-/** Counts of neighbouring series in one bucket. Reused: copy its data before the next read. */
+/** Counts of neighbouring series in one bucket. The reader reuses this object: copy its data before the next read. */
 export class CountsBlock {
   /** Start of the bucket. A bucket can be returned in several blocks. */
   minute = 0;
@@ -134,7 +134,7 @@ type SegmentReader = (
 /**
  * Selects the cells to read, in order of time. A wide cell without narrower cells belongs to the range that contains
  * the start of the cell. The last hour and the last day are read as whole cells if these cells contain no counts after
- * the range, as when the range ends now.
+ * the range, for example because the range ends now.
  */
 export function selectSegments(
   { from, to, grain }: CountsQuery,

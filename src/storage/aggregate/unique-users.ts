@@ -51,7 +51,7 @@ const noise = 0.04;
 
 /**
  * Limits an estimate for a series or a group to the environment's estimate, if the difference can be an estimation
- * error. A clearly larger estimate is right, because a report can name users of a feature but none of the environment.
+ * error. A clearly larger estimate is right, because a report can name users of a feature but not of the environment.
  */
 function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;
@@ -119,7 +119,7 @@ const unionBytes = 600;
 
 /**
  * Computes unions of series' sketches over days. Unions of past days are cached, because pages request the same unions
- * repeatedly. A new user of a past day, or the end of a day, changes the key, and the next request computes the union.
+ * repeatedly. A new user of a past day, or the end of a day, changes the key, so that a new union is computed.
  */
 export class UserUnions {
   readonly #store: UsageTables;

@@ -11,7 +11,7 @@ import type { Pace } from './pace.ts';
 import { type BackupStream, readChunks } from './read-backup.ts';
 import { writeFileWhole } from './write-file.ts';
 
-/** The part of an S3-compatible service's API that backups need. */
+/** Settings of a client for one bucket of an S3-compatible service. */
 interface BucketDeps {
   readonly name: string;
   readonly settings: Pick<S3Settings, 'endpoint' | 'region'>;
@@ -46,7 +46,7 @@ interface BucketObject {
 
 const defaults = { timeoutMs: 60_000, retriesMs: [1000, 4000, 15_000, 30_000] };
 
-/** Time in ms for requests that finish after an interruption. */
+/** Time after an interruption in which requests marked with `finishes` can complete, ms. */
 const finishMs = 3000;
 
 /** A failed request that can succeed when retried. */
@@ -56,7 +56,7 @@ class Again extends Error {}
 export class Bucket {
   readonly #deps: Required<BucketDeps>;
   readonly #origin: string;
-  /** Aborts the requests that finish after an interruption. */
+  /** Aborts the requests marked with `finishes`, `finishMs` after an interruption. */
   readonly #finish = new AbortController();
 
   constructor(deps: BucketDeps) {
@@ -253,7 +253,7 @@ export function bucketDestination(to: string, settings: S3Settings, data: string
   };
 }
 
-/** Removes the files of killed processes. Running processes lock their files. */
+/** Removes the files of killed processes. Keeps locked files, because running processes lock their files. */
 function removeWaiting(data: string): void {
   for (const left of readdirSync(data).filter((each) => each.startsWith(waiting)))
     if (!isLocked(join(data, left))) rmSync(join(data, left), { force: true });

@@ -174,7 +174,7 @@ interface Level {
   readonly length: number;
   /** The minute before which narrow cells can be missing. */
   readonly from: number;
-  /** The place before which narrow cells are rolled up. */
+  /** The place (see `computePlace`) before which narrow cells are rolled up. */
   readonly carried: number;
   readonly words: string;
 }
@@ -184,8 +184,8 @@ const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
 const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
 
 /**
- * Checks that rolled-up narrow cells, where they remain, add up to their wide cell (see lmdb/roll-up-state.ts). Holds
- * the cells of one wide bucket in memory.
+ * Checks that minutes add up to their hour, and hours to their day, if the narrower cells still exist (see
+ * lmdb/roll-up-state.ts). Holds the cells of one hour or day in memory.
  * @returns the first fault; `undefined` if all sums are right
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {

@@ -28,8 +28,8 @@ export type Action = 'read' | 'write';
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
 /**
- * Keeps backups in a directory, which must exist. If the directory was created while its volume is not mounted, backups
- * would fill the disk that they protect.
+ * Keeps backups in a directory, which must exist. A missing directory is not created: its volume might not be mounted,
+ * and backups would then fill the disk that they protect.
  */
 export function folderDestination(folder: string, action: Action = 'write'): Destination {
   return {
@@ -77,8 +77,8 @@ const stepBytes = 16 * 1024 * 1024;
 const restMs = 20;
 
 /**
- * Removes a large file step by step. Freeing it in one step would be one transaction of the file system. Commits of the
- * service would wait for it: a tenth of a second for some hundred MiB. A file with other hard links is only unlinked.
+ * Removes a large file step by step. Freeing some hundred MiB in one step would be one transaction of the file system,
+ * for which commits of the service would wait a tenth of a second. A file with other hard links is only unlinked.
  * @throws {InterruptedError} if the task is interrupted. The rest of the file is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {

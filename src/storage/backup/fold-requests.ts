@@ -1,7 +1,7 @@
 /*
- * A backup copies the stores, but the latest packets of a running server are only in its journal. To request that the
- * server folds the journal into the stores, a backup creates an empty file next to the journals. The server folds the
- * journal, and then removes the file.
+ * A backup copies the stores, but the latest packets of a running server are only in its journal. A backup therefore
+ * creates an empty file next to the journals, which requests a fold: the server adds the journal to the stores, and
+ * then removes the file.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly over: AbortSignal;
   tell?(done: WorkProgress): void;
-  /** Gives the service priority for the processor and the disk, if the task runs next to a service. */
+  /** Set if the task runs next to a service, which then has priority for the processor and the disk. */
   readonly gentle?: true;
   /** Waits `ms`, with a timer by default. */
   pause?(ms: number): Promise<unknown>;
@@ -50,7 +50,7 @@ export class Pace {
 
   /**
    * Gives the service priority from now on. Call this only while the task holds no resource that the service needs.
-   * @param activity returns a count of the service's writes. After an increase, a rest is as long as the work before
+   * @param activity returns a count of the service's writes. After an increase, a pause lasts as long as the work
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;
@@ -75,7 +75,7 @@ export class Pace {
     return this.#lastActivity > before;
   }
 
-  /** Reports progress without a rest. */
+  /** Reports progress, but does not pause. */
   report(done: WorkProgress): void {
     this.#deps.tell?.(done);
   }
@@ -90,7 +90,7 @@ export class Pace {
   }
 
   /**
-   * Runs a long read to its end, and rests between its steps.
+   * Runs a long read to its end, and pauses between its steps.
    * @param progress called with the number of steps
    * @throws {InterruptedError}
    */

@@ -109,7 +109,7 @@ function openFile(file: string): BackupStream {
   };
 }
 
-/** Opens standard input. The writer of a pipe can pause. */
+/** Opens standard input. A read can be interrupted, because the writer of a pipe can pause. */
 export function openStandardInput(pace: Pace): BackupStream {
   const chunks = process.stdin[Symbol.asyncIterator]();
   return {

@@ -57,7 +57,7 @@ export class Schedule {
     return this.#status;
   }
 
-  /** Runs until the service stops. The interval starts at the latest backup at the destination. */
+  /** Runs until the service stops. The first interval starts at the time of the latest backup at the destination. */
   async keep(pause: Pause): Promise<void> {
     let failures = 0;
     let isKnown = false;

@@ -55,7 +55,7 @@ function refuseSpecialFile(file: string): void {
   throw new Error(`Cannot write ${file}: it is not a regular file; name a file, or write to - and redirect the output`);
 }
 
-/** Removes files that killed processes of this user left next to a file. Running processes lock their files. */
+/** Removes files that killed processes of this user left next to a file. Keeps locked files: they are in use. */
 function removeLeftovers(file: string): void {
   const folder = dirname(file);
   if (!isPresent(folder)) return;

@@ -15,7 +15,7 @@ export interface Aggregator extends FoldHandler {
 }
 
 /**
- * Creates the aggregator. No other thread may write to the applications of this store.
+ * Creates the aggregator. No other thread may write data of the same applications.
  * @param maxIdentities maximum number of people kept per environment
  */
 export function createAggregator(store: UsageTables, maxIdentities = 100_000): Aggregator {

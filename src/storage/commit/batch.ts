@@ -33,8 +33,8 @@ interface Unkept {
 export const nothingUnkept: Unkept = { series: [], senders: [] };
 
 /**
- * The packets of one commit, added on the service's thread until the batch is sealed. All their senders wait for one
- * promise.
+ * The packets of one commit. The service's thread adds packets until it seals the batch, which closes the batch and
+ * passes it on. All senders of the packets wait for one promise.
  */
 export class Batch {
   packets = 0;
@@ -156,7 +156,7 @@ export type LedgerRow = Omit<LedgerLine, keyof LedgerTotal>;
 /** Maximum number of rows in memory. Rows collect in memory while the disk is full. */
 const maxRows = 20_000;
 
-/** Counts that are not on disk yet, by row. */
+/** Ledger counts that are not on disk yet, by row. */
 export class LedgerTotals {
   readonly #limit: number;
   #totals = new Map<LedgerRow, LedgerTotal>();

@@ -4,7 +4,7 @@ import { journalFailed } from '../journal/errors.ts';
 import { type Envelope, encodeEnvelope } from './envelope.ts';
 import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.ts';
 
-/** Makes the batches of a commit lane durable: see lane.ts. */
+/** Makes the batches of a lane (a queue of commits) durable: see lane.ts. */
 export interface Committer {
   /**
    * Resolves when the batch is durable. Do not change the envelope's arrays until then.
@@ -23,12 +23,12 @@ export interface Committer {
   /** The memory for each other thread that commits to the same journal through a `ProducerCommitter`. */
   readonly producers?: readonly ProducerMemory[];
   readonly journal?: JournalFigures;
-  /** Stops the threads. All durable data is in the store then, unless the disk failed. */
+  /** Adds all durable data to the store, unless the disk failed, and stops the threads. */
   close(): Promise<void>;
 }
 
 export interface JournalFigures {
-  /** Journal data that is not completely in the store. This property is read for each packet. */
+  /** Journal data that is not completely in the store. Each packet reads this property, so reads must be fast. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
   /** Time that calls waited for the folding thread, in seconds. */
   readonly foldDelays: Histogram;

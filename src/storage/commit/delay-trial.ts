@@ -3,13 +3,13 @@ const phasePackets = 256;
 /** Maximum number of commits in a phase with delays. The limit ends a phase with few packets per commit. */
 const phaseCommits = 64;
 /**
- * Minimum rate of packets with delays, relative to the rate without delays. A lower rate shows that senders wait for
- * their responses.
+ * Minimum rate of packets with delays, relative to the rate without delays. At a lower rate the trial fails, because
+ * the senders evidently wait for their responses.
  */
 const leastRate = 0.75;
 /** Minimum number of packets per commit for which a delay is useful. */
 const leastGain = 1.5;
-/** Number of phases with delays before a phase without delays measures the rate again. */
+/** Number of successful phases with delays after which a phase without delays measures the rate again. */
 const delayedPhases = 16;
 /**
  * Maximum interval between two commits of a phase, ms. After a longer pause of the senders or the disk, the phase
@@ -17,16 +17,16 @@ const delayedPhases = 16;
  */
 const idleMs = 100;
 /**
- * Time without delays after a failed trial, ms. Each further failure doubles the time, so that the trials reduce the
- * rate of a sender by less than a hundredth.
+ * Time without delays after a failed trial, ms: `first` after the first failure, then twice as long after each further
+ * failure, up to `most`. Trials thus take less than a hundredth of the rate of a sender.
  */
 const pauseMs = { first: 100, most: 2000 };
 
 /**
- * Decides whether the commits of a lane are delayed to collect more packets. A delay helps if many senders do not wait
- * for each other, but slows down a sender that sends its next packet after the last response. Phases with delays
- * therefore alternate with short phases without delays. A trial fails if packets arrive more slowly with delays, or no
- * packets join a commit. The next trial is then later.
+ * Decides whether a lane (a queue of commits) delays its commits to collect more packets. A delay helps if there are
+ * many independent senders. It slows down a sender that waits for a response before it sends the next packet. The lane
+ * therefore tries delays: short phases without delays measure the normal rate, and a phase with delays is a trial. The
+ * trial fails if packets arrive more slowly, or if few packets join each commit. The next trial is then later.
  */
 export class DelayTrial {
   #isDelayed = true;

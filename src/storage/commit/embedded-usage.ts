@@ -27,8 +27,8 @@ export type FoldingCommitter = Committer &
   Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
 
 /**
- * Maximum number of bytes of a journal that are not folded. The maximum bounds the disk space and the duration of the
- * next startup.
+ * Maximum number of bytes of a journal that are not in the store yet. Beyond the maximum, packets are refused. This
+ * bounds the disk space and the duration of the next startup.
  */
 export const maxUnfoldedBytes = 64 * 1024 * 1024;
 export const foldsLate = new Refusal('backpressure', 'Too much data waits in the journal to be folded; try again', 1);

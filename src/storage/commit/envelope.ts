@@ -32,8 +32,8 @@ export interface UnresolvedUse {
   /** Unix seconds. */
   readonly seconds: number;
   /**
-   * `ref, minute, checks, used, viewed` per row, in one array. `ref` identifies a variant, or the environment as a
-   * whole; the counts of the environment are zero.
+   * `ref, minute, checks, used, viewed` per row, in one array. `ref` is the number of a variant's series (see
+   * `seriesRef`), or of the environment as a whole, whose counts are zero.
    */
   readonly rows: number[];
 }
@@ -78,8 +78,8 @@ export interface Envelope {
  * The encoding of a sealed batch as the body of a journal frame. It has the version (u32), for each of `kinds` the
  * number of bytes of its records (u32), the records (see `RecordBuffer`), and everything else as MessagePack. Numbers
  * are little-endian. Version 1, which earlier releases read, lacks cumulative messages and running totals. A batch with
- * none of these, and no parts of imports, is written as version 1. Unreleased builds wrote version 2, with other
- * records of cumulative messages.
+ * none of these, and no parts of imports, is written as version 1. Unreleased builds wrote version 2, with another
+ * encoding of cumulative messages.
  */
 const version = 3;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;

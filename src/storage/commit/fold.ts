@@ -29,8 +29,8 @@ export interface FoldHandler {
 }
 
 /**
- * Approximate maximum bytes of frames per transaction. All waiting users and exposures fit into one transaction, so
- * that each page is written once.
+ * Approximate maximum bytes of frames per transaction. The limit has room for all waiting users and exposures, so that
+ * each page is written once.
  */
 const foldBytes = 32 * 1024 * 1024;
 
@@ -232,7 +232,7 @@ interface FoldTask {
 
 export interface Journals {
   readonly journal: JournalPlace;
-  /** Journals of former lanes. This thread folds and removes them. */
+  /** Journals of lanes that are not in use. This thread folds and removes these journals. */
   readonly others: readonly JournalPlace[];
 }
 
@@ -270,7 +270,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       own = new Fold(lmdb, journal, aggregator);
       const last = isEmpty ? own.folded : finish(own);
       aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // Folding other lanes has left their applications in memory.
+      if (others.length > 0) aggregator.forget(); // Drops the applications of the other lanes from memory.
       lmdb.resetReadTxn(); // lmdb ends a read in a timer, but no timer fires in this thread.
       return { last, frames, incomplete };
     },

@@ -39,7 +39,7 @@ export interface TakenCommits {
 /** Upper bounds of the histogram's buckets, up to the largest batch: see `--batch-packets`. */
 const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
 
-/** The lanes to the aggregate workers, and the monitor that bounds the number of packets waiting in these lanes. */
+/** The queues of the aggregate workers (lanes), and the monitor that limits the number of packets in these queues. */
 export class Intake {
   readonly monitor: QueueMonitor;
   /** Number of batches committed since startup. */
@@ -109,14 +109,12 @@ export class Intake {
     this.commitTimes.add(times);
   }
 
-  /**
-   * Finds the lane of an application. All its packets use the same lane, which preserves the order of their arrival.
-   */
+  /** Finds the lane of an application. All packets of an application use one lane, so their order is preserved. */
   findLane(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
 
-  /** @param listener called with the new series of each commit, before its senders get their responses */
+  /** @param listener called with the new series of each commit, before the senders of the packets get responses */
   onDurable(listener: (series: readonly NewSeries[]) => void): void {
     this.#durable.push(listener);
   }

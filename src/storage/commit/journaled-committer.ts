@@ -26,12 +26,12 @@ const foldEveryMs = 1000;
 /** Bytes of unfolded frames that trigger a fold immediately. */
 const foldBytes = 4 * 1024 * 1024;
 /**
- * Maximum interval between a commit and the fold of its users and exposures, ms. It is long, because each person can be
- * on a separate page.
+ * Maximum interval between a commit and the fold of its users and exposures, ms. It is long, because a fold can write a
+ * separate page of the store for each person.
  */
 const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
-/** Maximum number of bytes for which an immediate fold takes almost no time. */
+/** Number of bytes up to which an immediate fold takes almost no time. */
 const fewBytes = 256 * 1024;
 /**
  * Used fraction of a segment at which the next segment is prepared. With little traffic, segments never reach this
@@ -59,9 +59,9 @@ export class JournaledCommitter implements Committer, JournalFigures {
   readonly people: UnfoldedPeople | undefined;
   readonly producers: readonly ProducerMemory[];
   readonly #deps: JournaledCommitterDeps;
-  /** The last frame in the store, separately for `prompt` and `people`. */
+  /** The last frame in the store, separately for `prompt` and `people` (see `Groups`). */
   readonly #folded: { prompt: Place; people: Place };
-  /** Deletions whose earlier packets are all folded. */
+  /** Deletions for which all earlier packets are already folded. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
@@ -157,7 +157,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async maintain(step: Maintenance): Promise<number> {
-    // Folded data of the deleted object cannot reappear. One fold suffices: the object gets no more packets.
+    // Folds earlier packets first, or a later fold would restore deleted data. One fold is enough: no packets follow.
     if (step.task === 'deletion' && !this.#foldedFor.has(step.deletion)) {
       await this.fold();
       this.#foldedFor.add(step.deletion);
@@ -222,7 +222,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     return this.#durable.bytes - this.#folded[group].bytes;
   }
 
-  /** Remembers the people of a batch that is on disk. A failure here must not refuse the batch. */
+  /** Remembers the people of a batch. Must not throw, because the batch is on disk and can no longer be refused. */
   #rememberPeople(envelope: Envelope): void {
     try {
       this.#deps.people?.add(envelope);

@@ -22,7 +22,7 @@ import { RecordArrays } from './record-buffer.ts';
 interface CommitListener {
   committed(packets: number, ms: number): void;
   failed(error: unknown): void;
-  /** Takes the new series of a commit, before its senders get their responses. */
+  /** Takes the new series of a commit, before the senders of the packets get responses. */
   durable?(series: readonly NewSeries[]): void;
 }
 
@@ -49,14 +49,14 @@ interface QueuedBatch {
  */
 const batchBytes = 512 * 1024;
 
-/** Fraction of a batch that each application can still add to a full batch. */
+/** A full batch takes further packets of an application until the application has this fraction of a batch. */
 const ownShare = 1 / 8;
 
 /** Memory of a waiting packet for its request and the promise of its response, in addition to its records. */
 const packetBytes = 1024;
 
 /**
- * Number of packets at which the first batch after a pause is committed at the latest. Otherwise the disk would be idle
+ * The first batch after a pause is committed as soon as it has this number of packets. Otherwise the disk would be idle
  * while an iteration of the event loop reads hundreds of packets, which takes milliseconds.
  */
 const enoughPackets = 128;
@@ -143,7 +143,7 @@ export class Lane {
    */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
-    // Senders of a batch update the ledger only after its commit, so the next batch is awaited as well.
+    // The ledger counts of a batch are added only after its commit, so the next batch is awaited as well.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#nextCommit(application);
   }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * The queue closes when one measure reaches its high watermark. It reopens when every measure is at its low watermark,
- * or when the commits of all waiting batches have started. Otherwise the disk would be idle while packets are refused.
+ * The queue closes (refuses packets) when one measure reaches its high watermark. It reopens when every measure is at
+ * its low watermark, or when the commits of all waiting batches have started. Otherwise the disk would be idle while
+ * packets are refused.
  */
 interface QueueWatermarks {
   readonly packets: Watermark;
@@ -31,7 +32,7 @@ export interface WaitingBatch {
   begun: boolean;
 }
 
-/** Time for which packets of two applications limit each of these applications to its share, ms. */
+/** Time for which each application is limited to its share after packets of two applications have arrived, ms. */
 const mixedForMs = 10_000;
 
 export interface OtherQueues {

@@ -6,8 +6,8 @@ const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share: a commit lane writes arrays while the worker reads others. Reuse
- * avoids allocations, and sharing avoids copies. The first element of an array is the number of its batch.
+ * Arrays that the service's thread and a worker share: a lane fills arrays while the worker reads others. Reuse avoids
+ * allocations, and sharing avoids copies. The first element of an array is the number of its batch.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];

@@ -113,7 +113,7 @@ export class MessageRecords extends RecordBuffer {
     this.append(to[0], to[1], to[2], to[3], to[4]);
   }
 
-  /** Deletes a message that was counted at `at`. The application's newer messages need its place. */
+  /** Deletes a message that was counted at `at`. Newer messages of the application need the space. */
   forget(identity: Digest, at: number): void {
     this.append(-1 - at, identity[0], identity[1], identity[2], identity[3]);
   }

@@ -25,7 +25,7 @@ import {
 export interface Groups<T> {
   /** The data that every report reads. */
   readonly prompt: T;
-  /** Users and exposures. They change many pages slightly, so one fold takes many batches. */
+  /** Users and exposures. They change many pages slightly, so one fold adds many batches together. */
   readonly people: T;
 }
 

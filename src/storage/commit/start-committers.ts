@@ -33,7 +33,7 @@ export async function startCommitters(store: UsageTables, options: CommittersSta
   const { getPlace, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, options);
   const others = found.filter((lane) => !own.includes(lane)).map(getPlace);
   const committers = own.map((lane, at) => {
-    // The first thread also folds the journals of former lanes.
+    // The first thread also folds the journals of lanes that are not in use.
     const journals: Journals = { journal: getPlace(lane), others: at === 0 ? others : [] };
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({

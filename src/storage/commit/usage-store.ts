@@ -78,8 +78,8 @@ export interface Freshness {
   /** Everything that any node acknowledged before this time (Unix ms) is in the store. */
   readonly completeThrough: number;
   /**
-   * Nodes that shipped everything and stopped, by name, or by directory if nodes share the name. Restarted without
-   * PostgreSQL, such a node could have counts that no other node has.
+   * Nodes that shipped everything and stopped, by name, or by directory if nodes share the name. If such a node was
+   * restarted without PostgreSQL, it can have counts that no other node has.
    */
   readonly mayBeCounting: readonly string[];
 }
@@ -144,7 +144,7 @@ export interface NodeStatus {
   readonly through: number;
 }
 
-/** Data that this node keeps until PostgreSQL has it. */
+/** Counts that this node keeps until PostgreSQL has them. */
 interface SpoolStatus {
   readonly bytes: number;
   readonly maxBytes: number;

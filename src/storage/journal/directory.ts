@@ -127,7 +127,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/** Removes refusals of earlier segments. Such a segment ends where the next segment begins, so it needs no refusal. */
+/** Removes refusal files of earlier segments. An earlier segment ends where the next begins, so it needs no file. */
 function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
   for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));

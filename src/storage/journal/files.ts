@@ -51,7 +51,7 @@ export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Arra
   }
 }
 
-/** Pause between two attempts to open a file while too many files are open, ms. The next constant is their number. */
+/** Pause between attempts to open a file while too many files are open, ms. The next constant limits the attempts. */
 const retryMs = 20;
 const mostAttempts = 100;
 

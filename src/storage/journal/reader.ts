@@ -23,7 +23,7 @@ export const incompleteText = 'the last frame is incomplete: expected after a po
 
 /** Used in place of a sequence number for the end of the journal. */
 const end = Number.POSITIVE_INFINITY;
-/** Maximum number of offsets to check for a frame. Senders can choose bytes that look like a frame. */
+/** Maximum number of offsets to check for a frame, because senders can choose bytes that look like many frames. */
 const mostLikely = 100;
 
 interface Reading {
@@ -68,7 +68,7 @@ export class JournalReader {
   /**
    * Continues where the last call ended.
    * @param upTo the last frame that the writer has acknowledged; by default, the first invalid frame ends the journal
-   * @throws {JournalDamageError} if a frame is damaged and others follow, or if frames are missing
+   * @throws {JournalDamageError} if a damaged frame is not the last frame, or if frames are missing
    */
   *frames(upTo = end): Generator<Frame, void> {
     this.#reading?.window.forget();

@@ -32,7 +32,7 @@ export interface Segment {
 export interface JournalPosition {
   readonly generation: number;
   readonly offset: number;
-  /** The sequence number of the last frame before the segment; 0 without such a frame. */
+  /** The sequence number of the last frame before this position; 0 without such a frame. */
   readonly sequence: number;
 }
 
@@ -47,7 +47,7 @@ const magic = Buffer.from('flagmtrJ');
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
-/** The names of files. The name of a spare contains the generation of the frames that it held before, or 0. */
+/** The names of files. A spare is named after the generation of its earlier frames, or 0 if the spare is new. */
 const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
@@ -228,8 +228,8 @@ export function decodeFrame(bytes: Buffer, start: number): Frame | undefined {
 }
 
 /**
- * The offsets in a buffer at which a frame can begin, by its sequence number. The buffer begins at a possible start of
- * a frame.
+ * The offsets in a buffer at which a frame can begin, judged by the sequence number there. The buffer begins at a
+ * possible start of a frame.
  * @param first the lowest sequence number
  * @param count number of sequence numbers from `first` on, less than 2^32
  */

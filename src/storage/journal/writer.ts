@@ -84,8 +84,8 @@ export class JournalWriter {
   }
 
   /**
-   * The bytes to write: the frame, and zeros up to the end of its last page. As whole pages are written, the kernel
-   * need not read the old contents of a recycled segment.
+   * The bytes to write: the frame, and zeros up to the end of its last page. Because whole pages are written, the
+   * kernel need not read the old contents of a recycled segment.
    */
   #encode(chunks: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
@@ -104,7 +104,7 @@ export class JournalWriter {
       this.#file.checkPlace();
     } catch (error) {
       const isInvalid = this.#invalidate();
-      // A copy-on-write file system can be full. A later frame can overwrite this frame, because no flush has failed.
+      // Copy-on-write file systems need space to overwrite. A later frame can use this offset: no flush has failed.
       if (written === undefined && isInvalid && shortageIn(error) === 'space') throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }

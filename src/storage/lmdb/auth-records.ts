@@ -2,7 +2,7 @@ import type { Role } from '../../contract/roles.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 
 /**
- * The records of the auth host. Times are Unix milliseconds unless noted as seconds. Secrets are stored as SHA-256
+ * The records of sign-in and OAuth. Times are Unix milliseconds unless noted as seconds. Secrets are stored as SHA-256
  * hashes (hex).
  */
 

@@ -9,8 +9,8 @@ export interface Counts {
 }
 
 /**
- * A summary of a metric's values. It suits counters and gauges, because the kind of a metric can be declared later.
- * `lastAt` is Unix milliseconds.
+ * A summary of a metric's values. It has the fields of both counters and gauges, because the kind of a metric can be
+ * declared later. `lastAt` is Unix milliseconds.
  */
 export interface Measurement {
   sum: number;

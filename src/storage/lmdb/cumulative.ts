@@ -17,8 +17,8 @@ export interface CumulativeMessage {
   /** Unix ms. */
   readonly at: number;
   /**
-   * Identity of the registration that names the SDK and its interval; empty if the message itself names them. In a
-   * registration, `sender` equals `identity`.
+   * Identity of the registration that names the SDK and its interval; empty if the message itself names SDK and
+   * interval. In a registration, `sender` equals `identity`.
    */
   readonly sender: Uint8Array;
   /** The kind of rows that the SDK repeats: see `repeats`. The kind in the sender's registration has priority. */
@@ -49,9 +49,9 @@ export const cumulativeLifeMs = 60 * 60_000;
 const mostRemembered = 200_000;
 
 /**
- * The last messages. Key: 0 (u8), identity (16). Value: see `encode`. Key to find expired messages: 1 (u8), the time of
- * the last message (Unix ms, u48, big-endian), identity; the value is empty. Key of the number of messages of an
- * application: 2 (u8), application (u32, big-endian); the value is a u32, little-endian.
+ * Stores the last message of each identity. Key: 0 (u8), identity (16). Value: see `encode`. Key to find expired
+ * messages: 1 (u8), the time of the last message (Unix ms, u48, big-endian), identity; the value is empty. Key of the
+ * number of messages of an application: 2 (u8), application (u32, big-endian); the value is a u32, little-endian.
  */
 export class CumulativeTotals {
   readonly #table: Table;
@@ -110,7 +110,7 @@ export class CumulativeTotals {
     this.#table.putSync(timeKey(last.at, identity), nothing);
   }
 
-  /** Counts a new message of an application. If there are too many, the message with the oldest start is forgotten. */
+  /** Counts a new message of an application. At the maximum, forgets the message with the oldest start. */
   #makeRoom(identity: Uint8Array): void {
     const application = readApplication(identity);
     const range = { start: totalsKey(prefixKey(application)), end: totalsKey(prefixKey(application + 1)), limit: 1 };
@@ -398,7 +398,7 @@ function isSame(totals: Totals, other: Totals): boolean {
   });
 }
 
-/** The rows of a message. Amounts of these kinds are reduced by the amounts in the previous message. */
+/** Returns the rows of a message. In rows of the given kinds, subtracts the amounts of the previous message. */
 function difference(rows: readonly number[], own: Totals, last: Totals, kinds: readonly number[]): number[] {
   const found: number[] = [];
   const visited = new Set<string>();

@@ -95,7 +95,7 @@ export async function explainDamage<T>(
   }
 }
 
-/** LMDB's own error codes are negative; system errors are positive. */
+/** True if an error shows a damaged store. Codes of LMDB itself are negative, codes of the system are positive. */
 function isDamage(error: unknown): error is Error {
   if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true;
   return isStoreFailure(error) && (error as Error & { code: number }).code < 0;

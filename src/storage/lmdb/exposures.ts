@@ -11,9 +11,9 @@ import type { UsageTables } from './usage.ts';
  * seconds), checks, used and viewed (f64 each). The key without a digest has the number of people in the environment
  * (u32).
  *
- * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no later than
- * the oldest `lastSeen` of the person's rows, then the person's key. Only the sweep moves the entry, when it visits the
- * person. A packet does not move it.
+ * `exposureDays` lists the days on which a sweep visits people to remove expired rows. Key: a day (u32, big-endian,
+ * days since the epoch) that is no later than the oldest `lastSeen` of the person's rows, then the person's key. Only
+ * the sweep moves the entry, when it visits the person. A packet does not move it.
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */

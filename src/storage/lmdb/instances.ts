@@ -12,9 +12,9 @@ import type { UsageTables } from './usage.ts';
  * each as SHA-256 (32) and expiry (f64, Unix ms; 0 without an id), the user's hash (two u32), the day of the person's
  * entry in `identityDays` (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
- * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which the
- * person's ids can have expired, then the person's key. Only the sweep moves the entry, when it visits the person.
- * Using or minting an id does not move it.
+ * `identityDays` lists the days on which a sweep visits people to remove expired ids. Key: the day (u32, big-endian,
+ * days since the epoch) on which the person's ids can have expired, then the person's key. Only the sweep moves the
+ * entry, when it visits the person. Using or minting an id does not move it.
  */
 export interface Identity {
   readonly current: Life;

@@ -17,8 +17,8 @@ export interface Layout {
   /** The first step migrates layout 1 to 2, and so on. The last step results in the layout of this program. */
   readonly steps: readonly Step[];
   /**
-   * The layout number while a journal can have data that the store lacks. Otherwise it is one more than the number of
-   * steps.
+   * The layout number while a journal can have data that the store lacks. Otherwise the number is one more than the
+   * number of steps.
    */
   readonly journalled?: number;
 }

@@ -18,7 +18,7 @@ import type { UsageTables } from './usage.ts';
 /** `noted`: the message was accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
-/** Messages with the same values of these fields are counted together. */
+/** The subject of a ledger row. Messages with the same values of these fields are counted in one row. */
 export interface LedgerDimensions {
   /** The environment's number; `null` if the message names no environment, or an unknown environment. */
   readonly environment: number | null;
@@ -67,8 +67,8 @@ export interface LedgerEntry extends Readonly<LedgerTotal> {
 }
 
 /**
- * Used instead of an application for Unleash tokens that no application has adopted. The instance of such a row is the
- * public part of the token.
+ * Used in place of the number of an application in rows about Unleash tokens that no application has adopted. The
+ * `instance` of such a row is the public part of the token.
  */
 export const noApplication = 0;
 

@@ -18,7 +18,7 @@ import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
 /** The lock that lets only one process use a data directory. */
 export interface DataLock {
-  /** Locks data files that were created after the directory was locked, too. */
+  /** Also locks data files that were created after the directory was locked. */
   coverFiles(): void;
   release(): void;
 }

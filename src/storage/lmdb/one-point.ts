@@ -28,7 +28,7 @@ const ownLayouts = [accountsLayout, usageLayout] as const;
 /**
  * Holds the state of both stores at one point, even while a service writes to them. Both write locks are held while the
  * two readers begin, so that neither store has a transaction in progress. The state has all data that was acknowledged
- * before the call, and nothing that was begun after it.
+ * before the call, and nothing that was begun after the call.
  * @throws {Error} if the directory is not prepared, or has other layouts than this program
  */
 export async function holdPoint(data: string): Promise<Point> {

@@ -25,7 +25,7 @@ export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 
 export interface Team {
   readonly id: string;
-  /** Ascending in order of creation. Lists are sorted by this number. This applies to all numbers in this file. */
+  /** Ascending in order of creation. Lists are sorted by this number. This applies to every `number` in this file. */
   readonly number: number;
   readonly name: string;
   readonly plan: Tier;
@@ -377,7 +377,7 @@ export interface Webhook {
   /** The key of the project and the type of the issues; only for the format `jira`. */
   readonly project?: string;
   readonly issueType?: string;
-  /** The `Authorization` header for an issue tracker; absent without one. */
+  /** The `Authorization` header of requests to an issue tracker; absent if no header is configured. */
   readonly authorization?: string;
   /** The secrets, the newest first; at most two. */
   readonly secrets: readonly WebhookSecret[];

@@ -61,9 +61,9 @@ export function openReplicaStore(data: string): ReplicaStore {
 }
 
 /**
- * The tables of the spool. Its usage tables hold the open delta, which has the counts that are not in a sealed delta
- * yet. Sealing a delta empties these tables, except for the names of series and the messages of the last minutes. In a
- * spool, `cumulative` has other records: the keys of `messages`, and values of `cumulativeRecord`.
+ * The tables of the spool, which keeps counts until PostgreSQL has them. Its usage tables hold the open delta, to which
+ * counts are added. Sealing a delta empties these tables, except for the names of series and the messages of the last
+ * minutes. In a spool, `cumulative` has other records: the keys of `messages`, and values of `cumulativeRecord`.
  */
 export interface SpoolStore extends UsageTables {
   /**

@@ -19,7 +19,7 @@ export interface EraseDeps {
   settled(applicationNumber: number): Promise<void>;
   /** Drops cached data of the deleted object. */
   forget(deletion: Deletion): void;
-  /** Called when no data of the deletion is left on disk. */
+  /** Called when no data of the deleted object is left on disk. */
   finished(deletion: Deletion): Promise<void>;
 }
 

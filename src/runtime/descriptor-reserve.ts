@@ -89,7 +89,7 @@ function openDescriptors(): string[] {
   return readdirSync('/proc/self/fd');
 }
 
-/** True if a descriptor is an eventfd. A thread opens its eventfd after its epoll descriptor. */
+/** True if a descriptor is an eventfd, which a thread opens last, after its epoll descriptor. */
 function isEvent(descriptor: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`) === 'anon_inode:[eventfd]';

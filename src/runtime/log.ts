@@ -92,7 +92,9 @@ const secretWords = new Set(
 /** Last words of field names that are not secret, such as `keyId` and `tokenCount`. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
-/** True if a field with this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
+/**
+ * True if a field with this name contains a secret, in any spelling, such as clientSecret, app_key, Set-Cookie, `k`.
+ */
 function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -52,7 +52,7 @@ export class HotCells<T> {
   /** Blocks by time bucket, the newest bucket last. */
   readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
   #touched: HotBlock<T>[] = [];
-  /** The block that was touched last. Most records of a packet are in the same block. */
+  /** The block that was touched last. It often stays the same, because most records of a packet are in one block. */
   #last: HotBlock<T> | undefined;
   #size = 0;
 
@@ -157,7 +157,7 @@ export class HotCounts {
   readonly #late = new Set<number>();
   /** Environments in which a past day got a user since the last `put`. */
   readonly #lateUsers = new Set<number>();
-  /** The environment of the last addition. All records of a packet belong to one environment. */
+  /** The environment of the last addition. It rarely changes, because the records of a packet have one environment. */
   #environment = -1;
   #ofEnvironment = noRollUp;
 

@@ -100,7 +100,7 @@ export class HotSketches {
     return puts;
   }
 
-  /** Records that a chunk was moved from the table to a delta. Its users in memory are not written again. */
+  /** Records that a chunk was moved from the table to a delta, so that its users in memory are not written again. */
   take(ref: number, day: number, index: number): void {
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);
     const hot = sketch?.chunks[index];

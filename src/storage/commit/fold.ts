@@ -13,10 +13,10 @@ import { decodeEnvelope, type Envelope } from './envelope.ts';
 import type { Groups } from './sections.ts';
 
 export interface FoldHandler {
-  /** The groups of a batch. Each group is added separately. */
+  /** The groups of data that this handler adds. Each group is added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
   /**
-   * Adds one group of the contents of sealed batches, in order, in one transaction. If the call throws, nothing was
+   * Adds the data of one group from sealed batches, in order, in one transaction. If the call throws, nothing was
    * stored.
    * @param finish called at the end of the transaction, for writes that belong to the transaction
    */
@@ -38,8 +38,8 @@ const foldBytes = 32 * 1024 * 1024;
 const collectBytes = 4 * 1024 * 1024;
 
 /**
- * Adds one group of the frames' contents to the store. Each frame is added exactly once, because the same transaction
- * records the position of the frame.
+ * Adds the data of one group (see `Groups`) from frames to the store. Each frame is added exactly once, because the
+ * same transaction records the position of the frame.
  */
 class Follower {
   readonly #lmdb: LmdbEnvironment;
@@ -47,7 +47,7 @@ class Follower {
   readonly #name: string;
   readonly #add: (envelopes: Iterable<Envelope>, finish: () => void) => void;
   #reader: JournalReader;
-  /** The last frame whose group is in the store. */
+  /** The last frame whose data of this group is in the store. */
   #folded: number;
 
   /** @throws {JournalDamageError} */
@@ -162,7 +162,7 @@ export class Fold {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
-    // The journal was removed before all its users and exposures were folded, so they are lost.
+    // A removed journal has lost the users and exposures that were not folded yet, so none are left to fold.
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
       transact(lmdb, () => putFolded(lmdb, getPeopleLane(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>

@@ -119,7 +119,7 @@ export class Intake {
     this.#durable.push(listener);
   }
 
-  /** Settles finished commits. Many packets can delay the event loop, which delivers the results of the commits. */
+  /** Settles finished commits, because many packets can delay the event loop, which otherwise delivers the results. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();

@@ -70,7 +70,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   /** The current or last fold, and its start time. */
   #current: Promise<void> = Promise.resolve();
   #beganAt = Number.NEGATIVE_INFINITY;
-  /** The next fold, which was requested but has not started, and true if this fold includes the people. */
+  /** The requested fold that has not started yet. `#nextPeople`: true if this fold includes users and exposures. */
   #next: Promise<void> | undefined;
   #nextPeople = false;
   #peopleAt = Number.NEGATIVE_INFINITY;

@@ -36,7 +36,7 @@ export interface WaitingBatch {
 const mixedForMs = 10_000;
 
 export interface OtherQueues {
-  /** Number of threads that share an application's half of the queue equally. */
+  /** Number of threads among which an application's half of the queue is divided equally. */
   readonly threads: number;
   readonly packets: number;
   readonly bytes: number;

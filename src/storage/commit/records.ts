@@ -50,7 +50,7 @@ export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['
   eachRecord(users, batch, visit, apart?.users);
 }
 
-/** Marks the start of a person, in place of a series. The exposures of the person follow. */
+/** Value in place of a series that marks the start of a person. The exposures of the person follow. */
 const person = -1;
 
 export class ExposureRecords extends RecordBuffer {

@@ -23,9 +23,9 @@ import {
 } from './records.ts';
 
 export interface Groups<T> {
-  /** The data that every report reads. */
+  /** Data that every report reads, folded about once a second. */
   readonly prompt: T;
-  /** Users and exposures. They change many pages slightly, so one fold adds many batches together. */
+  /** Users and exposures, folded less often, because each of them changes a different page. */
   readonly people: T;
 }
 

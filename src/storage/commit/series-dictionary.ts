@@ -27,8 +27,8 @@ export interface SeriesSink {
 }
 
 /**
- * Maps names to series refs for one environment. The dictionary only grows, up to the limits. Names over a limit are
- * counted under the surplus name. Names are validated when they are new; an invalid name gets no series.
+ * Maps names to series (see `seriesRef`) for one environment. The dictionary only grows, up to the limits. Names over a
+ * limit are counted under the surplus name. Names are validated when they are new; an invalid name gets no series.
  */
 export class EnvironmentSeries {
   readonly #environment: number;

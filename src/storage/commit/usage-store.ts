@@ -43,7 +43,7 @@ export interface UsageStore {
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
-   * Resolves when this node has forgotten a person, and delayed counts of other nodes cannot restore them.
+   * Resolves when this node has forgotten a person, and delayed counts of other nodes cannot restore the person.
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
@@ -61,7 +61,7 @@ export interface UsageStore {
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
-  /** Returns `spool_full` if packets are refused although the disk accepts writes. Called for each packet. */
+  /** Returns the refusal of packets for a reason other than the disk, such as `spool_full`. Called for each packet. */
   refusal(): Refusal | undefined;
   /** Texts for people: why packets are not counted, and why accounts cannot be changed or reports cannot be read. */
   readiness(): UsageReadiness;

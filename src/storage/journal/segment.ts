@@ -61,8 +61,8 @@ export function spareNames(names: readonly string[]): string[] {
 }
 
 /**
- * The name of an empty file that ends a segment before a sequence number. It invalidates a refused frame whose header
- * cannot be overwritten.
+ * The name of an empty file that ends a segment before the frame with a sequence number. The file invalidates a refused
+ * frame whose header cannot be overwritten.
  */
 export const refusalName = (generation: number, sequence: number) => `refused-${pad(generation)}-${sequence}`;
 

@@ -148,7 +148,7 @@ export class JournalWriter {
       this.#isLeft = false;
     } catch (error) {
       if (error instanceof JournalFull) throw error;
-      // A lack of descriptors is temporary. No flush has failed, and the new segment stays empty.
+      // A lack of descriptors is temporary. A retry is safe: no flush has failed, and the new segment stays empty.
       this.#isLeft = shortageIn(error) === 'files';
       if (this.#isLeft) throw error;
       throw this.#fail('refused', error);

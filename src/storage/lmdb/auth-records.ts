@@ -143,7 +143,7 @@ export interface Totp {
   readonly recoveryCodes: readonly string[];
 }
 
-/** Failed sign-ins of an account or from an address. */
+/** The failed sign-ins of an account, or from a network address. */
 export interface LoginFailures {
   readonly failures: number;
   readonly lastAt: number;

@@ -140,8 +140,8 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets some messages that have expired at the time of the latest given message. It can forget more messages than
-   * were given, so that the table does not grow.
+   * Forgets expired messages, by the time of the latest given message. The limit is higher than the number of given
+   * messages, so that the table does not grow.
    */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
@@ -245,7 +245,7 @@ export const repeats = {
 export type Repeats = (typeof repeats)[keyof typeof repeats];
 
 export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
-/** Added to the kind of the first row of a flag. */
+/** Added to the kind of a row to mark the first row of a flag. */
 export const opensFeature = 8;
 
 /** Number of array elements per row. */

@@ -33,8 +33,8 @@ export interface LedgerDimensions {
 }
 
 /**
- * An example that helps to find the sender. The example contains no secret. For a packet, it is the path of an entry
- * that was left out.
+ * An example that helps to find the sender. The example contains no secret. For a packet, the example is the path of an
+ * entry that was left out.
  */
 export interface LedgerExample {
   readonly environment?: string;

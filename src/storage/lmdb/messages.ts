@@ -15,7 +15,7 @@ export interface MessageChange extends Message {
   readonly forgotten?: true;
 }
 
-/** Period in which a repetition is recognised. */
+/** Period in which a repetition of a message is recognised, ms. */
 export const messageLifeMs = 10 * 60_000;
 
 /**
@@ -45,9 +45,9 @@ const timeBytes = 6;
 const identityBytes = 16;
 
 /**
- * Puts messages and deletes the forgotten messages. Also deletes some messages that have expired at the time of the
- * latest message. It can delete more messages than it puts, so that the table stays small. The number is bounded,
- * because the commit waits. Call this in the transaction that counts the messages.
+ * Puts messages and deletes the forgotten messages. Also deletes expired messages, by the time of the latest message:
+ * more than it puts, so that the table stays small, but a limited number, because the commit waits. Call this in the
+ * transaction that counts the messages.
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;

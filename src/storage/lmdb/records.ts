@@ -253,7 +253,7 @@ export interface StoredView extends Required<NewView> {
   readonly updatedAt: number;
 }
 
-/** The remaining fields of a revoked key. They help to recognise senders that still use the key. */
+/** The fields of a revoked key that are kept, to recognise senders that still use the key. */
 export interface RevokedKey extends Omit<ApplicationKey, 'applicationId' | 'hash' | 'text'> {
   readonly revokedAt: number;
 }

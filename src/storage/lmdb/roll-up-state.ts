@@ -31,7 +31,7 @@ export interface RollUpState {
   readonly lateUsers: number;
 }
 
-/** Nothing is rolled up, and nothing was deleted. */
+/** The initial state: nothing is rolled up, and nothing was deleted. */
 export const noRollUp: RollUpState = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0, lateUsers: 0 };
 
 /** The names of the numbers, in the order of their storage. */

@@ -3,7 +3,7 @@ import { openLaidOut, spoolLayout, usageLayout } from './layout.ts';
 import { type LmdbEnvironment, openRecords, openTable, openTables, type Table } from './lmdb.ts';
 import { fromSnapshot, type Reading, readAt } from './snapshot.ts';
 
-/** The tables of the usage store. The source file of the same name, or the named file, describes the format. */
+/** The tables of the usage store. The file with the same name, or the file in the comment, describes the format. */
 export const usageTables = [
   'counts', // The cells of variants: see blocks.ts.
   'carried',

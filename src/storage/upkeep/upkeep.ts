@@ -33,8 +33,8 @@ interface UpkeepDeps extends EraseDeps {
 }
 
 /**
- * Maximum number of records per step. A batch can wait a few milliseconds for a step. Records of a deletion are
- * adjacent, on few pages, so a step can touch more of them.
+ * Maximum number of records per step, so that a batch waits at most a few milliseconds for the end of a step. Records
+ * of a deletion are adjacent, on few pages, so a step can touch more of them.
  */
 const stepLimit = { retention: 8, deletion: 64 };
 

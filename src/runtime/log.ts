@@ -92,9 +92,7 @@ const secretWords = new Set(
 /** Last words of field names that are not secret, such as `keyId` and `tokenCount`. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
-/**
- * True if a field with this name contains a secret, in any spelling, such as clientSecret, app_key, Set-Cookie, `k`.
- */
+/** True if the name of a field, in any spelling, suggests a secret, like clientSecret, app_key, Set-Cookie and `k`. */
 function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

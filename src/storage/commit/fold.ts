@@ -213,7 +213,7 @@ export class Fold {
   remove(): void {
     this.close();
     const { directory } = this.#journal.files;
-    const folded = `${directory}.folded`; // Renamed, or an interrupted removal would look like damage.
+    const folded = `${directory}.folded`; // Renamed first: an interrupted removal would look like damage.
     rmSync(folded, { recursive: true, force: true });
     renameSync(directory, folded);
     rmSync(folded, { recursive: true, force: true });

@@ -33,10 +33,7 @@ const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
 /** Number of bytes up to which an immediate fold takes almost no time. */
 const fewBytes = 256 * 1024;
-/**
- * Used fraction of a segment at which the next segment is prepared. With little traffic, segments never reach this
- * fraction.
- */
+/** Used fraction of a segment at which the next segment is prepared. */
 const prepareFrom = 1 / 4;
 /**
  * Minimum interval between folds of users and exposures, ms. Without this minimum, a console page that polls users

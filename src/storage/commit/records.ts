@@ -179,7 +179,7 @@ export function createMeasurement(numbers: readonly number[]): Measurement {
   return { sum, count, last, lastAt, min, max };
 }
 
-/** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */
+/** 128 bits as four unsigned 32-bit words, because the records for the worker consist of numbers. */
 export type Digest = readonly [number, number, number, number];
 
 export function digestWords(hash: Buffer): Digest {

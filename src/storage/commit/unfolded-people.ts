@@ -113,7 +113,7 @@ class LayeredTable implements Table {
     return this.#base.get(key);
   }
 
-  /** Applies a noted mint to the record in the layers below. After a fold, that record can already include the mint. */
+  /** Applies a noted mint to the record in the layers below, unless a fold has already added the mint to the record. */
   #apply(mint: HashedMint, key: Buffer, name: Key, at: number): Buffer | undefined {
     const layer = this.#layers[at]!;
     let record = this.#read(key, name, at - 1);

@@ -20,8 +20,8 @@ export interface UsageStore {
   readonly store: UsageTables;
   findPeople(application: number): IdentityTables;
   /**
-   * The store that the committers write. Packets refer to its series numbers. It also has the messages of the last
-   * minutes.
+   * The store that the committers write. Packets refer to series numbers in this store, which also has the messages of
+   * the last minutes.
    */
   readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */

@@ -176,7 +176,7 @@ function beginSegment({ files, id }: Journal, spare: string, first: number): [Se
   // The name of the spare must be on disk before the old header is overwritten.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
-  // The rename comes first, because another thread can create a new spare with the same name.
+  // The rename precedes the write, because another thread can create a new spare with the same name.
   files.rename(spare, taken);
   const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
   writeAndSync(files, taken, encodeHeader(id, segment), 0);

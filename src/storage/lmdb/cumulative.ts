@@ -8,8 +8,8 @@ import { wholeMs } from './messages.ts';
 
 /**
  * A message with a bucket that the SDK can send again. Until a bucket is confirmed, the SDK adds to the bucket without
- * changing its start, so the next message repeats the earlier totals. Another process can use the same start. A message
- * therefore counts in full unless it clearly repeats the last message of its identity.
+ * changing its start, so the next message repeats the earlier totals. Another process can use the same start, so a
+ * message counts in full unless it clearly repeats the last message of its identity.
  */
 export interface CumulativeMessage {
   /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */

@@ -80,7 +80,7 @@ export type SeenBlock = Uint32Array;
 
 export const seenWidth = 2;
 
-/** The minutes of a block (see `computeBlock`), in a new array. */
+/** Reads the first-seen and last-seen minutes of a block (see `computeBlock`) into a new array. */
 export function readSeen(store: UsageTables, block: number): SeenBlock {
   const value = store.seen.get(seenKey(block));
   return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decodeSeen(value);

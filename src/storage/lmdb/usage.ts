@@ -123,7 +123,7 @@ export interface StreamRecord {
 export interface StreamWatermark {
   /** Unix ms. */
   readonly at: number;
-  /** The position in the log up to which the node had applied it. */
+  /** The position up to which the node had applied the log. */
   readonly applied: number;
   /** The version of the accounts that the node had. */
   readonly version: number;

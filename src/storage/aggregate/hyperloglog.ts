@@ -43,7 +43,7 @@ export class Chunk {
     return this.#coupons.byteLength + (this.#registers?.byteLength ?? 0);
   }
 
-  /** The content of the chunk. It is valid until the next user is added. */
+  /** The content of the chunk, valid until the next user is added. */
   get content(): ChunkContent {
     if (this.#registers !== undefined) return { registers: this.#registers };
     return { coupons: this.#coupons.subarray(0, this.#size) };

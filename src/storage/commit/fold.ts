@@ -162,7 +162,7 @@ export class Fold {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
-    // A removed journal has lost the users and exposures that were not folded yet, so none are left to fold.
+    // An empty journal that is not completely folded was removed. Its remaining users and exposures are lost.
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
       transact(lmdb, () => putFolded(lmdb, getPeopleLane(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>

@@ -145,7 +145,7 @@ const wakeBytes = 256 * 1024;
 
 /**
  * The state of a journal in shared memory. The journal's thread publishes the tail, and the owner of the folding thread
- * publishes the folded position. Any thread can read both.
+ * publishes the folded position. Any thread can read the tail and the position.
  */
 export class JournalState {
   readonly shared: SharedArrayBuffer;

@@ -43,7 +43,7 @@ const recentMs = 5000;
 /** Requests for a fold within this period share one fold, ms. */
 const sharedMs = 50;
 
-/** Appends batches to a journal, from which another thread folds them into the store. */
+/** Appends batches to a journal. Another thread adds (folds) the batches from the journal to the store. */
 export class JournaledCommitter implements Committer, JournalFigures {
   readonly delays: Histogram;
   readonly foldDelays: Histogram;

@@ -25,7 +25,7 @@ import {
 export interface Groups<T> {
   /** Data that every report reads, folded about once a second. */
   readonly prompt: T;
-  /** Users and exposures, folded less often, because each of them changes a different page. */
+  /** Users and exposures, folded less often, because each person changes a different page. */
   readonly people: T;
 }
 

@@ -23,7 +23,7 @@ export class FrameTooLarge extends Error {
 export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError';
   readonly code = journalFailed;
-  /** `refused`: no replay returns the frame. `unknown`: the next startup counts the frame if the frame is found. */
+  /** `refused`: the frame is never counted. `unknown`: the next startup counts the frame if the frame is on disk. */
   readonly frameState: 'refused' | 'unknown';
 
   constructor(file: string, offset: number, frameState: 'refused' | 'unknown', cause: unknown) {

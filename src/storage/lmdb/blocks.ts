@@ -238,7 +238,7 @@ export interface RawBlock {
   readonly minute: number;
   /** The ordinal of the first series of the block. */
   readonly first: number;
-  /** The encoded block. It is valid until the next block is read. */
+  /** The encoded block, valid until the next block is read. */
   readonly value: Buffer;
 }
 

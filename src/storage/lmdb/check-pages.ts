@@ -211,7 +211,7 @@ function read(descriptor: number, position: number, buffer: Buffer): Buffer {
 /*
  * LMDB cannot check a whole file: native/check-pages.c checks each page when LMDB takes the page from an open file.
  * Such a check cannot find pages with two uses, or damage in unread pages. LMDB would read a truncated file through the
- * memory map, which ends the process (SIGBUS). A backup also needs the list of used pages, and pauses.
+ * memory map, which ends the process (SIGBUS). A backup also needs a list of the used pages, and a check that pauses.
  */
 
 interface Pages {

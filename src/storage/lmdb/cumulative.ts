@@ -369,7 +369,7 @@ function haveTheirChecks(rows: readonly number[]): boolean {
   return true;
 }
 
-/** The amounts of each kind, by series. All names over a limit share a series. */
+/** The amounts of each kind, added up by series, because all names over a limit share a series. */
 type Totals = readonly ReadonlyMap<number, number>[];
 
 function sumTotals(rows: readonly number[]): Totals {

@@ -111,9 +111,9 @@ export function identifyFile(file: string): FileIdentity {
 }
 
 /**
- * Returns a check that an open file is still at its path. If possible, the check reads the path of the descriptor, not
- * the inode. Since Linux 6.13, a write changes the times of an inode only if they were read, or every few milliseconds.
- * Reading the inode would thus make each flush write the inode, too.
+ * Returns a check that an open file is still at its path. If possible, the check reads the path of the descriptor
+ * instead of the inode. Since Linux 6.13, a write changes the times of an inode only every few milliseconds, unless the
+ * times were read. Reading the inode would thus make each flush also write the inode.
  * @returns a function that throws `FileGoneError`; call it before each write
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {

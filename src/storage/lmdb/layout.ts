@@ -46,7 +46,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const isNew = !isPresent(getDataFile(data, layout.store));
   const lmdb = openLmdb(folder);
   try {
-    // Accounts get their layout number only when they are prepared: see `prepareStore`.
+    // The store of accounts gets its layout number later, in `prepareStore`.
     if (!isNew) migrate(lmdb, data, layout);
     else if (layout.store !== 'accounts') writeLayout(lmdb, currentLayout(layout));
     return lmdb;
@@ -108,7 +108,7 @@ export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   return numbers?.get('layout');
 }
 
-/** The layout number of a store. A store that uses a journal has the same number as a store without a journal. */
+/** The layout number of a store. If the store uses a journal, the number that it has without a journal. */
 function plainLayout(lmdb: LmdbEnvironment, layout: Layout): number | undefined {
   const found = readLayout(lmdb);
   return found !== undefined && found === layout.journalled ? currentLayout(layout) : found;

@@ -97,7 +97,7 @@ export interface ApiKey extends PlainKeySettings {
   readonly applications?: readonly string[];
   /** SHA-256 of the client secret, hex; `noSecretHash` if the key does not authenticate by a secret. */
   readonly secretHash: string;
-  /** The replaced secret. It is accepted as well, up to the time `until`. */
+  /** The replaced secret, which is also accepted, up to the time `until`. */
   readonly previousSecret?: { readonly hash: string; readonly until: number };
   /** The keys that can sign the client's assertions (RFC 7523). Absent if the API key has other credentials. */
   readonly publicKeys?: readonly PublicKey[];
@@ -153,8 +153,8 @@ export interface FeatureDeclaration extends PlainFeatureSettings {
 }
 
 /**
- * The owner of a flag: a user, a team or a free text. The name of a user or team is from the time when the owner was
- * set.
+ * The owner of a flag: a user, a team or a free text. The name of a user or team is the name at the time when the owner
+ * was set.
  */
 export interface FeatureOwner {
   readonly type: 'user' | 'team' | 'text';

@@ -153,8 +153,8 @@ export class ReaderWatch {
     // Removes the readers of killed processes, such as a backup that was killed while it read.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state does not prevent the reuse of pages. Short readers, one after the other, must not
-    // look like one old reader.
+    // A reader of the latest state is ignored, because it does not prevent the reuse of pages. Otherwise several short
+    // readers, one after the other, would look like one old reader.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;

@@ -34,7 +34,7 @@ interface UpkeepDeps extends EraseDeps {
 
 /**
  * Maximum number of records per step, so that a batch waits at most a few milliseconds for the end of a step. Records
- * of a deletion are adjacent, on few pages, so a step can touch more of them.
+ * of a deletion are adjacent, on few pages, so a step can touch more records.
  */
 const stepLimit = { retention: 8, deletion: 64 };
 

@@ -30,7 +30,7 @@ export function plainAddress(text: string): string | undefined {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-/** Removes the zone (`%eth0`) from the address of a connection. Only this machine knows its zones. */
+/** Removes the zone (`%eth0`) from the address of a connection, because only this machine knows its zones. */
 export function withoutZone(address: string): string {
   return address.split('%', 1)[0]!;
 }

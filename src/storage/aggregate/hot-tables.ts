@@ -68,7 +68,8 @@ export function countUser(
 }
 
 /**
- * Progress of the sweep in an environment. `from` is the next ordinal, `undefined` once the day's sweep is complete.
+ * Progress of the sweep in an environment. `from` is the next ordinal to visit, `undefined` once the day's sweep is
+ * complete.
  */
 interface Visit {
   readonly day: number;

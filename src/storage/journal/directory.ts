@@ -40,7 +40,7 @@ export function recordEmpty(files: JournalFiles): void {
 }
 
 /**
- * Undoes `recordEmpty` once the first segment is on disk. A power loss can restore the file. The only effect is that
+ * Undoes `recordEmpty` once the first segment is on disk. If a power loss restores the file, the only effect is that
  * `checkSegments` does not notice a later removal of segments.
  */
 export function recordBegun(files: JournalFiles): void {

@@ -106,7 +106,7 @@ export class JournalReader {
     this.#endBeforeRefusal();
   }
 
-  /** Ends the segment before its refused frame. Only frames that were not acknowledged are refused. */
+  /** Ends the segment before its refused frame, which was never acknowledged. */
   #endBeforeRefusal(): void {
     if (this.#reading === undefined) return;
     const refused = refusedFrames(this.#journal.files.list()).get(this.#reading.segment.generation) ?? end;

@@ -55,7 +55,7 @@ function readValues(given: Arguments, small: boolean): SweepOptions['values'] {
   );
 }
 
-/** Returns 0, and powers of two up to the number of cores. */
+/** Returns the numbers of threads to measure: 0, and powers of two up to the number of cores. */
 function threadCounts(): readonly number[] {
   const counts = [0];
   for (let count = 1; count <= usableCores() && counts.length < mostValues - 1; count *= 2) counts.push(count);

@@ -9,7 +9,7 @@ const leastSaving = 0.2;
 const sustainedP99 = 50;
 const secondsPerDay = 86_400;
 
-/** The ceilings of several measurements of one combination. */
+/** The ceilings (packets per second at full load) in several measurements of one combination. */
 export interface Spread {
   readonly median: number;
   readonly lowest: number;
@@ -135,7 +135,7 @@ function savedBy(own: Measurement | undefined, usual: Measurement): number {
   return 1 - own.bytesPerPacket / usual.bytesPerPacket;
 }
 
-/** Finds the highest offered rate of a combination at which every response arrived in time. */
+/** Finds the highest offered rate at which the server kept pace, with latencies within `sustainedP99`. */
 export function findSustainedRate(all: readonly Measurement[], combination: Combination): SustainedRate | undefined {
   const best = all
     .filter((each) => each.transport === all[0]?.transport && isSame(each.combination, combination))

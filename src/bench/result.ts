@@ -69,7 +69,7 @@ export function conclude(
   };
 }
 
-/** Maximum spread of the base for which no note is added. */
+/** Relative spread of the base's measurements above which the result gets a note. */
 const mostSpread = 0.15;
 
 function describeNoise(recommendation: Recommendation | undefined): readonly string[] {

@@ -149,9 +149,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/**
- * True if a host is this machine. The only accepted name is `localhost`, because other names can resolve to any host.
- */
+/** True if a host is this machine. The only accepted name is `localhost`, because other names can be any host. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return true;

@@ -30,13 +30,13 @@ export const refusing = {
 /** Numbers of days before the expiry of an API key at which the expiry is announced. */
 export const expiryDays = [1, 14] as const;
 
-/** Maximum delay of the counts in reports. With a longer delay, recent counts of other nodes are missing. */
+/** Delay of the counts in reports above which a finding says that recent counts of other nodes are missing. */
 export const behindMs = 120_000;
 
 /** Time without data after which an environment is silent. */
 export const silentMs = 86_400_000;
 
-/** Time for which a finished experiment is reported. */
+/** Time for which a finished experiment is a finding. */
 export const doneMs = 7 * 86_400_000;
 
 /** Verdicts on flags that can be removed from the code. */

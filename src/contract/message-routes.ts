@@ -10,9 +10,7 @@ interface Route {
   readonly checksOnly?: string;
 }
 
-/**
- * The kinds of messages that the ledger and the lists of senders contain. `src/ingest/formats` receives these messages.
- */
+/** The kinds of messages that the ledger and the lists of senders contain. `src/ingest/formats` receives them. */
 const routes = {
   telemetry: { label: 'Packets', status: 202 },
   usage: { label: 'Usage reports', status: 200 },
@@ -34,8 +32,8 @@ export const senderRouteText =
   "Kind of the sender's requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. Metrics reports, OpenTelemetry and Unleash SDKs do not report use and views.";
 
 /**
- * Returns the product name of a sender that reports checks only. The route can be unknown to this release, if a later
- * release stored it.
+ * Returns the product name of a sender that reports neither uses nor views. The route can be unknown to this release,
+ * if a later release stored it.
  */
 function findSource({ route }: { readonly route: string }): string | undefined {
   return messageRoutes[route as MessageRoute]?.checksOnly;
@@ -60,7 +58,7 @@ export function listChecksOnly(senders: Iterable<{ readonly route: string }>): s
   return [...found].sort();
 }
 
-/** Explains missing counts of uses and views. @param names at least one source */
+/** Explains missing counts of uses and views. @param names names of products, at least one */
 export function checksOnlyText(names: readonly string[]): string {
   const all = names.join(' and ');
   return `${all} ${names.length === 1 ? 'does' : 'do'} not report used or viewed.`;

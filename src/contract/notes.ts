@@ -6,7 +6,7 @@ export interface Note {
   readonly omits?: true;
 }
 
-/** The notes of the ledger, by their stable codes. A message with a note is accepted, but not counted as sent. */
+/** Notes of the ledger by their stable codes. A message with a note is accepted, but not counted exactly as sent. */
 export const ledgerNotes = {
   instance_dropped: {
     omits: true,

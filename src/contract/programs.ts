@@ -6,7 +6,7 @@ export interface Program {
   readonly version: string | undefined;
 }
 
-/** Browsers by their token in `User-Agent`. Most headers also contain tokens of browsers further down the list. */
+/** Browsers by their token in `User-Agent`. The first match counts, because most headers contain several tokens. */
 const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
   ['Opera', /\bOPR\/(\d{1,4})/],

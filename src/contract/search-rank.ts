@@ -9,9 +9,8 @@ export function searchWords(text: string): string[] {
 }
 
 /**
- * Ranks a name: 0 if it equals the text, and 1 if it begins with the text. The rank is 2 if a word of the name begins
- * with the text. It is 3 if the name contains the text elsewhere. Returns `undefined` if the name does not contain all
- * words.
+ * Ranks a name: 0 if it equals the text, 1 if it begins with the text, 2 if one of its words begins with the text, and
+ * 3 if it contains the text elsewhere. Returns `undefined` if the name does not contain all words.
  */
 export function rankName(name: string, words: readonly string[]): number | undefined {
   const text = name.toLowerCase();
@@ -25,10 +24,7 @@ export function rankName(name: string, words: readonly string[]): number | undef
   return rank;
 }
 
-/**
- * True if a text occurs at the start of a word: at a capital letter, or after a character that is not a letter or
- * digit.
- */
+/** True if a text starts a word: at a capital letter, or after a character that is neither a letter nor a digit. */
 function startsWord(name: string, text: string, word: string, first: number): boolean {
   for (let at = first; at >= 0; at = text.indexOf(word, at + 1))
     if (/[^\p{L}\p{N}]/u.test(text[at - 1]!) || /\p{Lu}/u.test(name[at] ?? '')) return true;

@@ -43,7 +43,7 @@ export function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
   };
 }
 
-/** Returns a formatter of ranges of UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` in another year. */
+/** Returns a formatter of ranges from a first to a last UTC day: `14 – 20 Nov`, in another year `14 – 20 Nov 2025`. */
 export function dayRanges(locale: string | undefined) {
   const days = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   return ranges(new Intl.DateTimeFormat(locale, days), new Intl.DateTimeFormat(locale, { ...days, year: 'numeric' }));

@@ -1,6 +1,6 @@
 /**
- * The variant name that Unleash SDKs report if a flag has no variant, even if the flag is enabled. `yes` or `no`
- * includes the checks with this name.
+ * The variant name that Unleash SDKs report if a flag has no variant, even if the flag is enabled. The totals `yes` and
+ * `no` in a report include the checks with this name.
  */
 export const noVariant = 'disabled';
 

@@ -51,8 +51,8 @@ export const bytesPerCall = 32 * 1024;
 const unreadTimeoutMs = 30_000;
 
 /**
- * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams. If all streams together hold
- * too many bytes, ends the oldest. No rate limit applies yet, because the sender is known only from a complete message.
+ * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams. Ends the oldest streams if
+ * all together hold too many bytes, because no rate limit applies until a complete message shows the sender.
  */
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
@@ -107,7 +107,7 @@ export class GrpcGuard implements StreamObserver {
 
   /**
    * Discards further data of a stream that got a response before its message was read. Most clients end the stream
-   * themselves, and the next sweep closes the rest. Closing each one here would take several times as much memory.
+   * themselves, and the next sweep closes the rest. Closing each stream here would take several times as much memory.
    */
   discard(stream: ServerHttp2Stream): void {
     stream.resume();

@@ -120,7 +120,7 @@ export class HttpExchange implements Request, WatchedStream {
     return refusal && problem(refusal);
   }
 
-  /** Destroys the stream. After `close`, a truncated response could seem complete. */
+  /** Destroys the stream, because after `close`, a truncated response could seem complete. */
   #break(): void {
     this.#stream.destroy(new Error('The server aborted the exchange'));
   }

@@ -45,8 +45,9 @@ interface DeltaContext extends DeltaTarget {
 }
 
 /**
- * Adds a delta to the replica, row by row. Call it in a transaction, with the delta's stream selected in `series`. The
- * caller then writes `hot` to the tables.
+ * Adds a delta (what a stream has counted since its previous delta) to the replica, row by row. Call it in a
+ * transaction, with the delta's stream selected in `series`. The caller then writes the rows from memory (`hot`) to the
+ * tables.
  * @param people maximum number of people per environment whose exposures are kept
  */
 export function applyDelta(target: DeltaTarget, delta: Delta, people: number, refuse: Refuse): void {
@@ -66,7 +67,7 @@ export function applyDelta(target: DeltaTarget, delta: Delta, people: number, re
   ledger.add(delta.ledger.filter(({ application }) => !erased.hasApplication(application)));
 }
 
-/** Returns the replica's ref for a ref of the stream. Refuses unknown series, and skips deleted environments. */
+/** Maps the stream's number of a series to the replica's. Refuses unknown series, and skips deleted environments. */
 function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, row: unknown): number | undefined {
   const own = series.of(ref);
   if (own >= 0) return own;
@@ -75,8 +76,8 @@ function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, ro
 }
 
 /**
- * Visits flat rows whose first column is a series.
- * @param environment environment of the series, if that column has only ordinals
+ * Visits the rows of a flat list of numbers. The first column of a row is the ref (number) of a series.
+ * @param environment environment of the series, if the first column has ordinals (numbers within an environment)
  */
 function eachRow(
   applying: DeltaContext,
@@ -93,7 +94,7 @@ function eachRow(
   }
 }
 
-/** Applies the cells. `seen` comes first, because it determines when a series was first seen. */
+/** Applies the rows of series. `seen` comes first, because it determines when a series was first seen. */
 function applyCells(applying: DeltaContext, { seen, counts, measurements, sketches }: Delta): void {
   const { hot, days } = applying;
   eachRow(applying, 'seen', seen, 3, (ref, first, last) => {
@@ -189,7 +190,7 @@ function applyImported(applying: DeltaContext, { counts, measurements }: Counted
 
 /**
  * Applies the rows of people, except rows of people who were forgotten since the delta began.
- * @returns false if the delta is older than the list of forgotten people
+ * @returns false if the list of forgotten people does not reach back to the beginning of the delta
  */
 function applyPeople(
   applying: DeltaContext,
@@ -212,9 +213,7 @@ function applyExposures(applying: DeltaContext, { environment, digest, rows }: P
   addToPerson(applying, exposuresKey(environment, digest), first, own);
 }
 
-/**
- * Applies uses of an instance id that was unknown to the node. Skips uses at a time when the id was missing or invalid.
- */
+/** Applies uses of an instance id unknown to the sending node. Skips uses at times when the id was not valid. */
 function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;
   const { store, hot } = applying;

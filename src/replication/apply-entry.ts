@@ -24,7 +24,7 @@ import {
 import { maxSkewMs } from './postgres/shared-clock.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
 
-/** Error for an entry of a newer version. */
+/** Error for an entry of the log that a newer version of flagmeter wrote. */
 export class NewerEntry extends Error {
   override readonly name = 'NewerEntry';
 }
@@ -86,7 +86,7 @@ export class ApplyEntry {
       this.#rest = this.#reach(horizon);
     }),
   };
-  /** Remaining work of a horizon entry that takes more than one transaction. */
+  /** Remaining work of a `horizon` entry, which can take several transactions. */
   #rest: Generator<undefined, void> | undefined;
 
   constructor(target: EntryTarget) {
@@ -205,7 +205,7 @@ function reading<T>(decode: (body: Buffer) => T, apply: (content: T, entry: Entr
   };
 }
 
-/** Decodes the body of an entry. Reports an unreadable body as a refused row, so that the log continues. */
+/** Decodes the body of an entry. Reports an unreadable body as a refused row, so that later entries can be applied. */
 function read<T>(entry: Entry, decode: (body: Buffer) => T, refuse: Refuse): T | undefined {
   try {
     return decode(entry.body);
@@ -228,7 +228,7 @@ const totalsPerStep = 500;
 /**
  * Rolls up and deletes data past its retention at `now` (Unix ms). Handles only data that affects how later entries are
  * applied: sums of metrics, lists of people, and tables of limited size. The generator pauses after each step. Running
- * a step again does no harm. Run each step in a transaction, after `hot` was written.
+ * a step again does no harm. Run each step in a transaction, after the rows in memory (`hot`) were written.
  */
 function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): Generator<undefined, void> {
   const { store, hot, erased, days } = target;
@@ -238,7 +238,7 @@ function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): G
     yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // Else one late user would restore all users of the day.
+      if (deleted > 0) hot.sketches.forget(); // Otherwise, one late user would restore the whole sketch.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));

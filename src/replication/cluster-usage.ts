@@ -36,13 +36,13 @@ interface ClusterUsageDeps {
   readonly committer: SpoolCommitter;
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
-  /** Saves the counts and accounts of this node before they are replaced. `bytes` is the size of all kept content. */
+  /** Saves this node's counts and accounts to files before they are replaced. `bytes` is the size of all such files. */
   readonly setAside: { readonly bytes: number; keep(lost: 'usage'): Promise<void> };
   /** Time limit for shipping at shutdown. */
   readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'reason' | 'failed'>;
   readonly clock: Clock;
-  /** Called when the thread, without which no counts are shipped, has failed. */
+  /** Called when the replica's thread has failed, because this node then ships no counts. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
   findLane(application: number): Pick<Lane, 'submit'>;
@@ -61,8 +61,9 @@ const refusals: Readonly<Record<Refuses, string>> = {
 };
 
 /**
- * Keeps usage in a log that several machines share. This node counts into its spool, whose deltas are shipped to the
- * log. The log is applied to the replica, which reports read. Shipping and applying run in a thread: see `ReplicaNode`.
+ * Keeps usage in a log in PostgreSQL that several machines share. This node counts into its spool, and ships the counts
+ * as deltas to the log. It applies the log to its replica, which reports read. Shipping and applying run in a thread:
+ * see `ReplicaNode`.
  */
 export class ClusterUsage implements UsageStore {
   readonly store: UsageTables;
@@ -182,7 +183,7 @@ export class ClusterUsage implements UsageStore {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** Waits until all packets admitted before the watermark are committed, then seals the counts. */
+  /** Waits until all packets admitted before the watermark are committed, then moves their counts to a sealed delta. */
   async #seal(request: SealRequest): Promise<SealResult> {
     const { committer, accountsVersion, settled } = this.#deps;
     const watermark = { ...request.watermark, version: accountsVersion() };

@@ -146,7 +146,7 @@ async function* slowly<T>({ clock }: DailyExportDeps, steps: Iterable<T | undefi
   }
 }
 
-/** Yields the due days of a range, with the minimum position of their rows. Yields `undefined` to pause. */
+/** Yields the days to write, with the log position that their rows must include. Yields `undefined` to pause. */
 function* dueDays(
   store: ReplicaStore,
   written: WrittenUntil,
@@ -269,7 +269,7 @@ interface DailyPlace {
   readonly applied: LogPosition;
 }
 
-/** Thrown if PostgreSQL reverted to an earlier state, without the last entry that the replica has applied. */
+/** Thrown if PostgreSQL has lost the last entry that the replica has applied, by reverting to an earlier state. */
 class ExportConflict extends Error {
   override readonly name = 'ExportConflict';
 }
@@ -283,7 +283,7 @@ const numberFromDay = (column: string) => `(${column} - date '1970-01-01')`;
 const isInLog = (position: string, id: string) =>
   `EXISTS (SELECT 1 FROM fm_entry WHERE position = ${position} AND id = ${id})`;
 
-/** The PostgreSQL tables of usage by days: see postgres/schema.ts. Each statement commits. */
+/** The PostgreSQL tables of usage by days: see postgres/schema.ts. Each statement is a transaction. */
 class DailyTables {
   readonly #session: PostgresSession;
   readonly #directory: string;

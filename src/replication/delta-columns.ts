@@ -36,7 +36,7 @@ export const isValue: IsValid = Number.isFinite;
 export const isPosition = whole(2 ** 53);
 export const isSequence: IsValid = (value) => isPosition(value) && value > 0;
 export const isMinute = isWord;
-/** Accepts the ref of a series, or of an environment as a whole. */
+/** Accepts the ref (number) of a series, or of an environment as a whole. */
 export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
 export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
 export const isOrdinal = whole(environmentOrdinal);
@@ -95,7 +95,7 @@ export function bytes(...lengths: number[]): Column<Uint8Array> {
 }
 
 /**
- * Returns a column of rows of numbers in one flat list.
+ * Returns a column whose value is a list of rows of numbers, encoded as one flat list.
  * @param place column name in messages about invalid rows; by default the column's own name
  */
 export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
@@ -163,7 +163,7 @@ export function isLaterRoute(route: unknown): boolean {
 }
 
 /**
- * True if releases that know only format 1 would refuse a ledger row with this subject.
+ * True if releases that know only format 1 would refuse a ledger row with this subject (dimensions of the row).
  * @param subject as written by `encodeDimensions`
  */
 export function isLaterSubject(subject: string): boolean {
@@ -178,9 +178,7 @@ function formatRow(row: unknown): string {
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
 }
 
-/**
- * The name of a series, which belongs to a feature (`featureItself`), a variant, a metric, or a metric of a variant.
- */
+/** The name of a series of a feature (`featureItself`), a variant, a metric, or a metric of a variant. */
 export const seriesNames = valid<SeriesName>((parts) => {
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > 3) return false;
   return parts.every((part: unknown, at) => {
@@ -228,7 +226,7 @@ export const shownTextOrNull = valid<string | null>(isTextOrNull);
 export const transports = valid<Transport>((value) => transportNames.includes(value as Transport));
 export const routes = valid<SenderRoute>((value) => senderRoutes.includes(value as SenderRoute));
 
-/** The text of a subject. It is stored in a row, so it must be in the exact form of `encodeDimensions`. */
+/** The subject (dimensions) of a ledger row. It is stored as it is, so it must have the form of `encodeDimensions`. */
 export const subjects = valid<string>(isSubject);
 export const subjectsOrNone = valid<string>((value) => value === '' || isSubject(value));
 

@@ -69,7 +69,7 @@ const exposures = rows({
   rows: numbers([isOrdinal, isWord, isWord, isAmount, isAmount, isAmount], 'exposures'),
 });
 
-/** Uses of an instance id that was unknown to the node. Another node might have minted the id a moment ago. */
+/** Uses of an instance id that this node does not know. Another node might have created the id a moment ago. */
 const unresolvedColumns = {
   application: word,
   environment: word,
@@ -89,7 +89,7 @@ const messageColumns = {
   counts,
   /** `ref, bucket, value, at`; an imported section has three rows for each summary of values: see `addSummary` */
   measurements: numbers([isRef, isBucket, isValue, isValue]),
-  /** `ref, minute, high, low` */
+  /** `ref, minute, high, low`, with the hash of the user in two words */
   users: numbers([isAnyRef, isMinute, isWord, isWord]),
   exposures,
   unresolved,
@@ -105,7 +105,7 @@ const cumulativeColumns = {
   stop: number(isValue),
   length: number(isValue),
   interval: number(isValue),
-  /** Subject of the note in the ledger; empty without a note. */
+  /** Subject (dimensions) of the note in the ledger; empty without a note. */
   subject: subjectsOrNone,
   bucket: number(isBucket),
   measuredAt: number(isValue),
@@ -236,7 +236,7 @@ function hasLaterRoute({ senders, ledger }: Delta): boolean {
   return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
-/** Encodes and decodes a record of the open delta. Does not check it, because replicas check the delta. */
+/** Encodes and decodes a record of counts that are not in a delta yet. Replicas check the delta, so this does not. */
 const stored = <T>({ pack, unpack }: Column<T>) => ({
   encode: (value: T): Buffer => packr.pack(pack(value)),
   decode: (packed: Uint8Array): T => unpack(packr.unpack(packed)),

@@ -29,7 +29,7 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams, by which replicas drop data that only earlier deltas need. */
+/** The progress of all streams. Replicas use it to drop data that only earlier deltas need. */
 export interface Horizon {
   /** All streams have shipped the packets that they acknowledged before this time (Unix ms). */
   readonly through: number;
@@ -85,7 +85,7 @@ export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   return { ...mint, digest, hash: createHash('sha256').update(instanceId).digest() };
 }
 
-/** Settings that determine the content of replicas, so they are in the log: the last settings apply to all nodes. */
+/** Settings that determine the content of replicas. The last settings in the log apply to all nodes. */
 export interface ReplicaSettings extends SeriesLimits, Retention {
   /** Maximum number of people per environment whose exposures are kept. */
   readonly identities: number;
@@ -111,7 +111,7 @@ export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): bool
 }
 
 /**
- * Checks the settings of an entry.
+ * Returns the valid settings after an entry that contains settings.
  * @param before the current values, for settings that an entry of an earlier version lacks
  * @throws {Error} if a setting is invalid
  */

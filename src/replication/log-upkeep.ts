@@ -145,7 +145,10 @@ const refusedMs = 7 * 86_400_000;
 /** Maximum number of rows removed by one statement. */
 const stepRows = 1000;
 
-/** Trims both logs in small steps, on any node. @returns the number of entries whose bodies were removed */
+/**
+ * Trims the logs of usage and account changes in small steps.
+ * @returns the number of entries whose bodies were removed
+ */
 export async function trimLogs(session: PostgresSession): Promise<number> {
   const until = async (name: string, text: string, ...values: (string | number)[]) => {
     for (let touched = 0; ; ) {

@@ -14,7 +14,7 @@ interface NewEntry {
 
 /**
  * Returns a statement that appends entries of one kind. Deltas must belong to one stream, and be in order. The
- * statement fails with a division by zero if the head row is missing, as during a restore of the database.
+ * statement fails with a division by zero if the log has no row in `fm_head`, as during a restore of the database.
  */
 function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
   const rows = entries.map((_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`);
@@ -36,12 +36,12 @@ function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string):
   };
 }
 
-/** Maximum number of waiting mints. Each mint holds a request open. */
+/** Maximum number of mints (new instance ids) that wait for their commit. Each of them holds a request open. */
 const maxWaiting = 10_000;
 
 /**
- * Appends entries other than deltas. A duplicate of such an entry does no harm, so an entry with an unknown result is
- * sent again, without a fence.
+ * Appends entries other than deltas. If the result of an append is unknown, the entry is sent again, because a
+ * duplicate of such an entry does no harm.
  */
 export class LogAppender {
   readonly #session: PostgresSession;
@@ -79,8 +79,8 @@ export class LogAppender {
   }
 
   /**
-   * Appends the progress of all open streams, unless a node appended it within the last `everyMs`. The head is locked
-   * before the streams are read, so that the log has all their shipped deltas before this entry.
+   * Appends the progress of all open streams, unless a node appended it within the last `everyMs`. The end of the log
+   * is locked before the streams are read, so that the log has all their shipped deltas before this entry.
    */
   horizon(everyMs: number): Promise<boolean> {
     return this.#session.transaction(async (run) => {
@@ -149,8 +149,8 @@ export function hashDelta(body: Uint8Array): Buffer {
 }
 
 /**
- * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key: a restore, which
- * creates keys after rows, can still insert this row.
+ * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key. Until a restore has
+ * created the key, the restore can still insert this row.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({

@@ -10,7 +10,7 @@ import { postgresLayout } from './postgres/schema.ts';
 import { maxSkewMs, postgresNow, whySkewed } from './postgres/shared-clock.ts';
 import type { PostgresStream, Streams } from './streams.ts';
 
-/** Interval between attempts to reclaim the directory's row. */
+/** Interval between attempts to claim the data directory's row in PostgreSQL again. */
 const againMs = 30_000;
 
 /** Claims the data directory for this process with a row in PostgreSQL. */
@@ -135,7 +135,7 @@ async function join(
   }
 }
 
-/** True if the node has sent a heartbeat since the first read. A promoted standby can show an earlier heartbeat. */
+/** True if the node has sent a heartbeat since the first read. A promoted standby can lack the first one. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
@@ -155,8 +155,8 @@ async function look(session: PostgresSession, directory: string): Promise<NodeRo
 }
 
 /**
- * Claims the row.
- * @param receivedAt arrival time of the response, by the node's clock
+ * Claims the data directory's row.
+ * @param receivedAt time when `seen` arrived, by the node's clock
  * @returns false if the row has changed since it was read
  */
 async function claim(

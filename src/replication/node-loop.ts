@@ -148,7 +148,7 @@ export class NodeLoop {
     await this.#follow();
   }
 
-  /** Logs the settings before any delta, because they limit the names in deltas. The last logged settings apply. */
+  /** Adds the settings to the log before any delta, because they limit names in deltas. The last settings apply. */
   async #logSettings(): Promise<void> {
     if (this.#hasSettings) return;
     const { replica, appender, settings } = this.#deps;
@@ -255,7 +255,7 @@ export class NodeLoop {
       this.#refusal = error;
       this.#loop.isEnding = true; // The process then reports the refusal, and exits.
     }
-    for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta.
+    for (const stream of this.#streams.all) stream.isKnown = false; // Forces a query before the next delta.
     this.#mustLook = true;
     if (error instanceof PostgresError || error instanceof PostgresSetupError) link.failed(error);
     else if (this.#refusal === undefined) {

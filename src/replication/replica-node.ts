@@ -63,12 +63,19 @@ export class ReplicaNode {
     await this.#deps.appender.mint(mint);
   }
 
-  /** Resolves when this node has applied the entry. @throws {Refusal} `postgres_unavailable` @throws {PostgresError} */
+  /**
+   * Appends an entry that forgets a person, and waits until this node has applied it.
+   * @throws {Refusal} `postgres_unavailable`
+   * @throws {PostgresError}
+   */
   async forget(forgotten: Forgotten): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }
 
-  /** Resolves when this node has applied the entry. From then on, no delta restores the data. Throws like `forget`. */
+  /**
+   * Appends an entry that erases data, and waits until this node has applied it. From then on, no delta restores the
+   * data. Throws like `forget`.
+   */
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('erase', erased));
     this.#sideWork.hurry();

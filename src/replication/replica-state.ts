@@ -120,7 +120,7 @@ export class ChangedDays {
     this.#last = -1;
   }
 
-  /** Marks the day of a bucket. Fast for repeated days, because each cell of a delta causes a call. */
+  /** Marks the day of a bucket as changed. Fast for repeated days, because each cell of a delta causes a call. */
   add(ref: number, bucket: number): void {
     this.addDay(ref, Math.floor(decodeMinute(bucket) / minutesPerDay));
   }
@@ -133,7 +133,7 @@ export class ChangedDays {
   }
 
   /**
-   * Writes the days in memory, in the transaction that applies the entries.
+   * Writes the changed days from memory to the table, in the transaction that applies the entries.
    * @param applied positions before and after these entries
    */
   put(applied: { readonly before: number; readonly after: number }): void {
@@ -303,14 +303,14 @@ export class ForgottenPeople {
     return since >= (this.#state.get('forgottenUntil') ?? 0);
   }
 
-  /** Removes people, once all streams began their deltas at `since` or later. Call it in a transaction. */
+  /** Removes people forgotten up to `since`, once all open deltas began there or later. Call it in a transaction. */
   end(since: number): void {
     const past = Array.from(this.#store.forgotten.getRange({}), ({ key, value }) => ({
       key: Buffer.from(key),
       position: value.readDoubleLE(0),
     })).filter(({ position }) => position <= since);
     for (const { key } of past) this.#store.forgotten.removeSync(key);
-    // The last removed position is stored, not `since`: a delta that began between them cannot restore a person.
+    // Stores the last removed position, not `since`, because a delta from between them cannot restore a person.
     const last = Math.max(0, ...past.map(({ position }) => position));
     if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }

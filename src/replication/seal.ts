@@ -7,11 +7,11 @@ import { emptyContent, encodeDelta } from './delta.ts';
 import { bytesOfDeltas, nextNumber, putDelta, readDeltas } from './spool.ts';
 import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.ts';
 
-/** A step of the spool worker: seals a part of the open delta, and records which deltas PostgreSQL has. */
+/** A step of the spool worker: moves counts to a sealed delta, and records which deltas PostgreSQL has. */
 export interface SealTask {
   /**
-   * Time and state, read *before* waiting for the journal lane (see `Lane.settled`). All packets that were admitted
-   * before the watermark are therefore committed when the step begins.
+   * Time and state, read *before* the wait for packets that are being committed (see `Lane.settled`). All packets that
+   * were admitted before the watermark are therefore committed when the step begins.
    */
   readonly watermark: StreamWatermark;
   /** The last delta that PostgreSQL has of each of these streams. `at` is the time of confirmation (Unix ms). */
@@ -32,9 +32,9 @@ export type SealRequest = Omit<SealTask, 'watermark'> & { readonly watermark: Om
 export interface SealResult {
   /** The last delta of the current stream. */
   readonly sealed: number;
-  /** All packets admitted before this watermark are in deltas. A round ends with the watermark of its first step. */
+  /** All packets admitted before this watermark are in deltas. In a round, it is the watermark of the first step. */
   readonly watermark: StreamWatermark;
-  /** True if the round is over. If not, the next step continues the round, and ignores its own watermark. */
+  /** True if the round is over. If not, the next step continues the round, and its own watermark is ignored. */
   readonly done: boolean;
   /** True if the store of this node cannot take data, for example because its disk is full. */
   readonly storeFails?: boolean;
@@ -43,7 +43,7 @@ export interface SealResult {
 /** A stream that accepts no more deltas. */
 interface ClosedStream {
   readonly stream: string;
-  /** Number of the last delta in PostgreSQL's log, which certainly lacks later deltas. */
+  /** Number of the last delta in PostgreSQL, which certainly has no later delta of the stream. */
   readonly after: number;
 }
 

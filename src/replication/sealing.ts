@@ -2,14 +2,14 @@ import type { NodeDeps } from './node-deps.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Streams } from './streams.ts';
 
-/** Interval between rounds. A longer interval means fewer deltas for a cell that changes often. */
+/** Interval between rounds of sealing. With a longer interval, fewer deltas contain a count that changes often. */
 const everyMs = 1000;
 /** Maximum number of deltas that wait for PostgreSQL. Later counts stay in the open delta, where they are merged. */
 const maxAhead = 32;
 /** Time that a delta is kept after PostgreSQL has confirmed it. */
 const keepMs = 3_600_000;
 
-/** Schedules the sealing, in rounds of several steps. */
+/** Schedules the sealing of counts into deltas, in rounds of several steps. */
 export class SealPacer {
   readonly #deps: NodeDeps;
   readonly #streams: Streams;

@@ -43,13 +43,12 @@ const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buffer; rea
   identities: { start: Buffer.from('secret'), end: Buffer.from('secret\0') },
 };
 
-/** True if a row is one of `ownRows`. */
 function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   const own = ownRows[table];
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
 }
 
-/** Lists the tables of a snapshot. Omits the last two tables if both are empty, for older releases. */
+/** Lists the tables of a snapshot. Omits the last two if both are empty, because older releases do not know them. */
 function listTables({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
   const isUsed = [cumulative, totals].some((table) => [...table.getKeys({ transaction, limit: 1 })].length > 0);
   return isUsed ? snapshotTables : snapshotTables.slice(0, -2);
@@ -171,8 +170,8 @@ const stepBytes = 4 * 1024 * 1024;
 /** Maximum inflated size of a part. */
 const maxPartBytes = 64 * 2 ** 20;
 /**
- * Each load adds this value to `late`. Reports cache data of an environment while its `late` is unchanged. Late counts
- * alone never add this much.
+ * Each load adds this value to the counter `late` of an environment, so that reports drop cached data. The counter also
+ * counts late data, but never reaches this value by late data alone.
  */
 const lateOfLoad = 2 ** 32;
 

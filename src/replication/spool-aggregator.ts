@@ -230,7 +230,7 @@ const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 
 type Kind = keyof typeof place;
 
 /**
- * Returns the messages of a batch. Messages without counts are included: a retry on another node must find their
+ * Returns the messages of a batch. Messages without counts are included, so that a retry on another node finds their
  * identity. Their counts can be in an equal message of this batch.
  */
 function countedMessages(envelope: Envelope): readonly BatchMessage[] {

@@ -17,7 +17,7 @@ export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unf
 }
 
 /**
- * Starts the threads that commit and fold, and folds the batches that an earlier process has left.
+ * Starts the threads that commit batches and fold (add) them to the spool. Folds the batches of an earlier process.
  * @throws {CommitError} if these batches cannot be read or folded
  */
 export async function startSpoolCommitter(

@@ -30,10 +30,7 @@ export class Spool {
   /** The random id of the data directory. */
   readonly directory: string;
 
-  /**
-   * Opens the spool of a data directory. The main thread must open it first, which creates it.
-   * @param newId generates a random id
-   */
+  /** Opens the spool of a data directory. The main thread must open it first, which creates it. */
   constructor(data: string, newId: () => string) {
     this.store = openSpoolStore(data);
     this.directory = this.store.meta.get('directory') ?? this.#put('directory', newId());
@@ -106,7 +103,6 @@ export function listStreams({ streams }: Pick<SpoolStore, 'streams'>): StreamRec
   return found.sort((one, other) => one.number - other.number);
 }
 
-/** Returns the number of the next stream. */
 export function nextNumber(store: SpoolStore): number {
   return (listStreams(store).at(-1)?.number ?? 0) + 1;
 }

@@ -41,7 +41,7 @@ export class DeltaBuilder {
   #rows = 0;
   #bytes = 0;
 
-  /** @param isNamed returns true if the stream has named a series (see `seriesRef`) */
+  /** @param isNamed returns true if an earlier delta of the stream contains the name of a series (see `seriesRef`) */
   constructor(store: SpoolStore, isNamed: (ref: number) => boolean, room: DeltaRoom) {
     this.#room = room;
     this.#store = store;
@@ -89,7 +89,7 @@ export class DeltaBuilder {
  */
 export interface Stage {
   readonly table: Table;
-  /** Adds a record to the delta. LMDB reuses both buffers for the next record. @returns its size in rows */
+  /** Adds a record to the delta. LMDB reuses both buffers for the next record. @returns its number of rows */
   move(key: Buffer, value: Buffer, builder: DeltaBuilder): number;
   remove(key: Buffer): void;
 }
@@ -114,7 +114,7 @@ export function moveRecords(stage: Stage, builder: DeltaBuilder, from: Buffer): 
   return next;
 }
 
-/** Size of a record that is not a cell, counted in rows of cells. */
+/** Number of rows for which a record counts that is not a row itself, such as a sender. */
 const recordRows = 3;
 /** Approximate size of a name. */
 const nameBytes = 40;
@@ -122,7 +122,7 @@ const nameBytes = 40;
 interface InMemory {
   readonly hot: HotTables;
   forgetLedger(): void;
-  /** Called when a use of an unknown instance id is complete on disk. */
+  /** Called when a use of an unknown instance id was moved to a delta. */
   resolvedOne(): void;
 }
 
@@ -247,7 +247,7 @@ function totalsStage({ totals }: SpoolStore): Stage {
   });
 }
 
-/** Seals the first and last minutes of series. Keeps them in memory, so that they are not stored again unchanged. */
+/** Seals the first and last minutes of series. They stay in memory, so that unchanged minutes are not stored again. */
 function seenStage({ seen }: SpoolStore): Stage {
   return createStage(seen, (key, value, builder) => {
     const minutes = decodeSeen(value);

@@ -14,9 +14,9 @@ import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { defaultSettings } from './entry.ts';
 import type { ErasedNumbers, ReplicaState } from './replica-state.ts';
 
-/** Result in place of a ref: the stream has not named this series, or its name is invalid. */
+/** Returned instead of a ref (number of a series) if the stream has not named the series, or the name is invalid. */
 export const unknownSeries = -1;
-/** Result in place of a ref: the environment of the series was deleted. */
+/** Returned instead of a ref if the environment of the series was deleted. */
 export const erasedSeries = -2;
 
 /** Maximum number of refs in memory, about 20 MB. */
@@ -25,7 +25,7 @@ const maxKnown = 200_000;
 /**
  * Maps the series of a stream to the series of the replica. Each node has its own numbers. A stream sends the name of a
  * series before its number, and the replica maps the name to a number of its own. All nodes together can exceed the
- * limits, so names beyond the limits are folded into `__other__` again, in the order of the log.
+ * limits of names, so the replica also counts names beyond the limits under `__other__`, in the order of the log.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).

@@ -89,7 +89,7 @@ class Stream implements KnownStream {
     return delta?.seq === seq ? delta : undefined;
   }
 
-  /** Updates the record from the spool. Without a record, the stream was done more than an hour ago. */
+  /** Updates the record from the spool. The spool keeps no record of a stream that was done more than an hour ago. */
   update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
     this.#record = record;
   }
@@ -200,8 +200,8 @@ export class Streams {
 
   /**
    * Closes open streams that the spool does not have, if the log has no delta of them. Otherwise they would hold back
-   * `completeThrough` forever. Such a stream was finished here before PostgreSQL reverted, or belongs to a process on a
-   * copy of this directory, which then ships its counts under another stream.
+   * `completeThrough` forever. Such a stream was finished here before PostgreSQL reverted to an earlier state, or
+   * belongs to a process on a copy of this directory, which then ships its counts under another stream.
    * @param said streams of this directory in PostgreSQL
    */
   async closeUnknown(said: readonly (PostgresStream & { readonly stream: string })[]): Promise<void> {
@@ -251,13 +251,13 @@ export interface PostgresStream {
 
 export type Decision =
   | { readonly action: 'rest' }
-  /** PostgreSQL does not know the stream, or no longer does. */
+  /** PostgreSQL does not have the stream, or has lost it: create its row. */
   | { readonly action: 'register' }
   | { readonly action: 'acknowledge'; readonly seq: number }
   | { readonly action: 'ship'; readonly from: number }
-  /** PostgreSQL reverted to an earlier state: ship again from here. */
+  /** PostgreSQL reverted to an earlier state: ship again from this delta on. */
   | { readonly action: 'shipAgain'; readonly from: number }
-  /** The rows read might not be replicated yet: read them again after a synchronous commit. */
+  /** The state in PostgreSQL might not be replicated yet: read it again after a synchronous commit. */
   | { readonly action: 'confirm' }
   /** Ship nothing of the stream for now, and keep all of it. */
   | { readonly action: 'hold'; readonly why: HoldReason };
@@ -271,7 +271,7 @@ export type Decision =
 export type HoldReason = 'foreign' | 'closed' | 'behind';
 
 /**
- * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence has rejected a
+ * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when PostgreSQL has rejected a
  * delta, and at each heartbeat.
  * @param said `undefined` if PostgreSQL has no such stream
  * @param isConfirmed true if a synchronous commit after reading `said` succeeded

@@ -8,7 +8,7 @@ import { stampReport } from './reports.ts';
 /** Maximum time for opening a connection, milliseconds. */
 const connectMs = 10_000;
 
-/** Clients do not share connections. Calls are neither retried nor counted for channelz. */
+/** Clients do not share connections. Calls are neither retried nor counted for channelz, the debug service of gRPC. */
 const options = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_retries': 0,

@@ -132,12 +132,15 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** True for the first response after the measured period, if no response arrived in it, as on a busy machine. */
+  /** True for the first response after the measured period, if the period had no response, as on a busy machine. */
   #isFirstAfterPeriod(now: number): boolean {
     return this.#timing.rate === undefined && now > this.#measureTo && this.#measured === 0;
   }
 
-  /** Records a latency. The response arrived after the second-last poll, so its wait began after that poll. */
+  /**
+   * Records a latency, and the part that the generator can have caused. The response arrived after the second-last poll
+   * of the sockets, so it has waited to be read since then at the earliest.
+   */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));
@@ -196,7 +199,7 @@ export class LoadRun<Each extends Slot> {
     while (!this.isOver && this.#slots > 0) await this.#pause(5);
   }
 
-  /** Sends requests at a fixed rate. Timers are too coarse (1 ms), and a busy loop would use a core of the target. */
+  /** Sends requests at a fixed rate by polling. Timers are too coarse (1 ms), and a busy loop would use a core. */
   async #pace(): Promise<void> {
     while (!this.isOver && this.#slots > 0) {
       this.#pump();

@@ -65,9 +65,7 @@ export function requestText(packet: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/**
- * Returns the counts that a service must have if it accepted each packet `n` of the list exactly `accepted[n]` times.
- */
+/** Returns the counts of a service that accepted each packet `n` of the list exactly `accepted[n]` times. */
 export function expectedCounts(
   packets: readonly Pick<BenchPacket, 'counts'>[],
   accepted: readonly number[],

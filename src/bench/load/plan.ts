@@ -48,7 +48,7 @@ export interface HttpPlan extends LoadTarget {
   readonly status?: number;
 }
 
-/** A plan of gRPC calls. Each connection is an instance of an application. */
+/** A plan of gRPC calls. Each connection sends as another instance of an application. */
 export interface GrpcPlan extends LoadTarget {
   readonly protocol: 'grpc';
   readonly streams: number;

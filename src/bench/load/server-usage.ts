@@ -78,9 +78,7 @@ export interface DiskStats {
   readonly flushes: number;
 }
 
-/**
- * Positions of fields after the device name in `/proc/diskstats`, counted from 1 (kernel: `admin-guide/iostats.rst`).
- */
+/** Positions of fields in `/proc/diskstats` after the device name, from 1 (kernel: `admin-guide/iostats.rst`). */
 const fields = { writes: 5, sectorsWritten: 7, flushes: 16 } as const;
 const sectorBytes = 512;
 

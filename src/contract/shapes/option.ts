@@ -54,7 +54,7 @@ export interface FieldValue {
 export interface Field extends Option, FieldValue {
   /** Value that is sent if the option is missing. */
   readonly default?: string;
-  /** Hint for a pipeline that fails because of this value. */
+  /** Returns a hint for pipelines in which a filter with this value causes the failure. */
   readonly caveat?: (value: string) => string | undefined;
 }
 

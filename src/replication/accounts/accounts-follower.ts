@@ -30,9 +30,9 @@ export interface PostgresAccountStoreDeps {
   readonly log: Log;
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
-  /** Creates the change that repairs the copy after a loss, so that no lost record becomes valid again. */
+  /** Creates the change that repairs the accounts after PostgreSQL lost data, so that no lost record is valid again. */
   readonly repair: () => Promise<Change<void>>;
-  /** Saves the copy to other files, before records that PostgreSQL has lost are removed from the copy. */
+  /** Saves the copy of the accounts to files. Called when PostgreSQL has lost data, before the copy loses it, too. */
   readonly setAside: () => Promise<void>;
 }
 
@@ -74,9 +74,7 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     return copy.advance(codec.decodeChanges(changes), era);
   }
 
-  /**
-   * Replaces the copy with PostgreSQL's records. Reports missing changes as a loss, unless PostgreSQL has trimmed them.
-   */
+  /** Replaces the copy with PostgreSQL's records. Reports missing changes as a loss, unless they were trimmed. */
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;

@@ -109,7 +109,7 @@ export class ChangeQueue {
 
   async #runBatches(): Promise<void> {
     while (this.#waiting.size > 0) if (!(await this.#runBatch())) await pause(pauseMs);
-    this.#unsettled = []; // Changes that succeeded after all are found by a later read.
+    this.#unsettled = []; // A later read finds the changes that have succeeded.
     await this.#finishing;
   }
 
@@ -199,10 +199,7 @@ export class ChangeQueue {
     }
   }
 
-  /**
-   * Keeps the changes for another attempt, because their result is unknown. Refuses the changes if PostgreSQL rejected
-   * a statement.
-   */
+  /** Keeps changes with an unknown result for another attempt. Refuses them if PostgreSQL rejected a statement. */
   #keepUnsettled({ own, pending, callbacks }: ChangeBatch, error: unknown): void {
     if (error instanceof PostgresError && error.code === 'sql') this.#refuse(pending);
     else if (own !== undefined) this.#unsettled.push({ own, pending, callbacks });

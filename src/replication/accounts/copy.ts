@@ -23,7 +23,7 @@ export class Copy extends CommittedRecords implements LogContent {
   #era = 0;
   #applying: Promise<unknown> = Promise.resolve();
 
-  /** @param store contains the state of a replica */
+  /** @param store accounts that are a copy, not the accounts of a single machine */
   constructor(store: AccountTables, health: Pick<StoreHealth, 'ready' | 'failed'>) {
     super(store, health);
     const state = readCopyState(store.lmdb);

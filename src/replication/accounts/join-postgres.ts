@@ -54,7 +54,7 @@ export async function joinPostgres(data: string, joining: JoinRequest): Promise<
 
 /**
  * Checks that a directory belongs to a node.
- * @throws {Error} if it belongs to a single machine, or its move is not finished
+ * @throws {Error} if it belongs to a single machine, or its move to PostgreSQL is not finished
  */
 export function checkIsCopy(data: string, state: CopyState | undefined): asserts state is CopyState {
   if (state === undefined)

@@ -31,9 +31,9 @@ interface AdoptionDeps extends FillingDeps {
 }
 
 /**
- * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. The
- * move can be interrupted at any moment, and resumes when called again. Until the upload is complete, a single machine
- * can use the directory. Then it belongs to the database, which takes over the store in one transaction.
+ * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. An
+ * interrupted move resumes when this is called again. Until the upload is complete, a single machine can use the
+ * directory. Then the directory belongs to the database, which takes over the store in one transaction.
  * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
@@ -202,7 +202,7 @@ async function findPostgresId(connection: PostgresSession): Promise<string | und
 }
 
 /**
- * Fills a database. The fill can be interrupted at any moment, and resumes when called again.
+ * Fills a database. An interrupted fill resumes when this is called again.
  * @param hasTables true if an earlier attempt, or `postgres init`, has created the tables
  * @throws {AdoptionRefusal} the database is in use, or another directory is being moved into it
  */
@@ -350,8 +350,8 @@ interface FromReplicaDeps extends FillingDeps {
 /**
  * Fills an empty database with the content of a node, after the old database was lost. The new database has the id of
  * the old database, so all nodes continue. Nodes that are behind load the snapshot, and all nodes ship their later
- * deltas. The fill can be interrupted at any moment, and resumes when called again. Until the fill is finished, the
- * database has another id, which nodes refuse.
+ * deltas. An interrupted fill resumes when this is called again. Until the fill is finished, the database has another
+ * id, which nodes refuse.
  * @throws {AdoptionRefusal} the database has other content; nothing was changed
  */
 export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResult> {

@@ -28,7 +28,7 @@ const holdingFile = 'holding.json';
 const accountsFile = 'accounts.jsonl';
 const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
-/** Disk space reserved for counting. */
+/** Disk space that must stay free for counting. Content that leaves less is not saved. */
 const reserveBytes = 128 * 2 ** 20;
 /** Interval between attempts after a failure. It is long, because an attempt can write much content. */
 const againMs = 60_000;
@@ -42,7 +42,7 @@ interface SetAsideDeps {
 
 type LostStore = 'usage' | 'accounts';
 
-/** Keeps the content of a node before it is replaced. Each process has one instance. */
+/** Saves the content of a node to files before it is replaced. Each process has one instance. */
 export class SetAside {
   readonly #deps: SetAsideDeps;
   #running: Promise<void> | undefined;
@@ -57,8 +57,8 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts. If
-   * an earlier copy has the same lost part, writes nothing.
+   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts.
+   * Writes nothing if an earlier copy has the same state of the lost part.
    * @param lost the part that is about to be replaced
    * @throws {Error} if the files cannot be written; the message says what to do
    */
@@ -205,9 +205,11 @@ interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'sin
 /** The state of a data directory, except its counts and accounts. */
 export interface DirectoryState {
   readonly engine: string;
-  /** The last log entry in the counts. */
+  /** The last log entry that the counts include. */
   readonly applied: LogPosition;
-  /** The last change in the accounts. Its field names must not change, because existing files contain them. */
+  /**
+   * The last change that the accounts include. The field names must not change, because existing files contain them.
+   */
   readonly place: { readonly version: number; readonly id: string };
   /** Everything that any node acknowledged before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;

@@ -24,7 +24,7 @@ export class Availability {
   #trouble: string | undefined;
   /** See `publicReason`; `undefined` if PostgreSQL is available. */
   publicReason: string | undefined;
-  /** Time of the last change, Unix ms. */
+  /** Time since which PostgreSQL has been available, or unavailable, Unix ms. */
   since: number;
 
   /** @param trouble reason why PostgreSQL is unavailable, reported until the first response */

@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Called for each new session before any other statement. If it fails, all calls fail. */
   readonly prepare?: (run: Run) => Promise<void>;
-  /** Maximum time from a call to its response. After this time, the session and the statement are cancelled. */
+  /** Maximum time from a call to its response. After it, the statement is cancelled and the session closed. */
   readonly deadlineMs: number;
 }
 

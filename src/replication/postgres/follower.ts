@@ -10,7 +10,7 @@ export interface LogPosition {
 /** The position before the first entry. */
 export const logStart: LogPosition = { position: 0, id: '0' };
 
-/** True if both are the same entry of the same history. */
+/** True if two positions name the same entry of the same log. */
 export function isSameEntry(one: LogPosition, other: LogPosition): boolean {
   return one.position === other.position && one.id === other.id;
 }

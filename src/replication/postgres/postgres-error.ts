@@ -63,7 +63,6 @@ export function publicReason(error: Error): string {
   return 'PostgreSQL is unreachable';
 }
 
-/** Returns the error for a database without an id. */
 export function noPostgres(): PostgresSetupError {
   return new PostgresSetupError('The table fm_engine is empty: restore the database from a backup', incomplete);
 }

@@ -157,7 +157,7 @@ function closed(): Error {
   return new PostgresError('unreachable', 'The session with PostgreSQL is closed');
 }
 
-/** Time limit of a cancel request. A stopped server never accepts it. */
+/** Time limit of a cancel request. A server that hangs never accepts it. */
 const cancelWithinMs = 2000;
 const cancelRequest = 80_877_102;
 
@@ -252,7 +252,7 @@ export async function openSession(
     port: host.port,
     database: address.database,
     user: address.user,
-    // Passed as a function, or `pg` would look for a missing password in its own files and variables.
+    // Passed as a function, because `pg` looks for a missing value in its own files and variables.
     password: () => address.password ?? '',
     ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
     keepAlive: true,

@@ -8,11 +8,7 @@ import type { Run } from './session.ts';
  */
 export const maxSkewMs = 5000;
 
-/**
- * Describes a wrong clock.
- * @param skewMs lead of the clock over PostgreSQL's clock
- * @returns `undefined` if the difference is within the limit
- */
+/** Describes a wrong clock; `undefined` within the limit. @param skewMs lead of the clock over PostgreSQL's clock */
 export function whySkewed(skewMs: number, whose = 'this machine'): string | undefined {
   if (Math.abs(skewMs) <= maxSkewMs) return undefined;
   const way = skewMs > 0 ? 'ahead of' : 'behind';

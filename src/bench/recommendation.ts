@@ -1,7 +1,7 @@
 import { formatCombination, isSame, type Measurement, ownCores, type ThreadRole } from './measurement.ts';
 import { type Combination, type Dimension, dimensions } from './sweep.ts';
 
-/** Minimum gain of a recommendation, even if the spread of a few repetitions is small. */
+/** Minimum relative gain of recommended settings, because a few repetitions can have a small spread by chance. */
 const leastGain = 0.03;
 /** Share of the disk writes that a commit delay must save to be worth its latency. */
 const leastSaving = 0.2;

@@ -207,7 +207,7 @@ const roles: Readonly<Record<string, ThreadRole>> = {
   fold: 'fold',
 };
 
-/** Returns the resource use of a stage. Readings include the warm-up, so the use is computed per packet. */
+/** Returns the resource use of a stage, computed from the use per packet, because the readings include the warm-up. */
 function between(before: ServerReading | undefined, after: ServerReading | undefined, { requests, rps }: LoadReport) {
   if (before === undefined || after === undefined || requests === 0) return { threads: [] };
   const { threads, disk, commitSeconds } = usageBetween(before, after);

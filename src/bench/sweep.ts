@@ -54,7 +54,7 @@ const startSeconds = 2.5;
 const checkSeconds = 1;
 const longestStage = 30;
 
-/** Shares of the ceiling at which latency is measured. */
+/** Shares of the ceiling (the rate at full speed) at which latency is measured. */
 const openShares = [0.5, 0.8] as const;
 
 /** Returns the shortest total time of a sweep, seconds. */

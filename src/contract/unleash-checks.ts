@@ -5,9 +5,9 @@
 export const noVariant = 'disabled';
 
 /**
- * Returns the checks of an Unleash flag without a variant. `yes` and `no` include the checks of variants. A variant
- * served as a fallback, while the flag is disabled, counts towards `no`. Unleash does not report which variants are
- * fallbacks, so the checks of variants are subtracted from `yes` first, then from `no`.
+ * Returns the number of checks of an Unleash flag that returned no variant. `yes` and `no` include the checks of
+ * variants. A variant served as a fallback, while the flag is disabled, counts towards `no`. Unleash does not report
+ * which variants are fallbacks, so the checks of variants are subtracted from `yes` first, then from `no`.
  * @param served checks of all variants
  */
 export function withoutVariant(

@@ -102,7 +102,7 @@ export class ClusterUsage implements UsageStore {
   }
 
   /**
-   * Resolves with true when this node has joined, or with false if PostgreSQL was away for `ms`.
+   * Resolves with true when this node has joined, or with false if PostgreSQL was unavailable for `ms`.
    * @throws {Error} if this process must not use this data directory with this database
    */
   joined(ms: number): Promise<boolean> {

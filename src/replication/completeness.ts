@@ -16,7 +16,7 @@ interface FollowProgress {
   readonly through: number;
 }
 
-/** The time through which a replica is complete. While it is unknown, reports are refused. */
+/** Tracks the time through which a replica has all counts. While the time is unknown, reports are refused. */
 export class Completeness {
   /** Everything that this node acknowledged before this time (Unix ms) was in the log at the last heartbeat. */
   ownThrough = 0;
@@ -116,7 +116,7 @@ export class RequestQueue {
     });
   }
 
-  /** Refuses waiting reports, because PostgreSQL is away. Requests that wait for an entry continue. */
+  /** Refuses waiting reports, because PostgreSQL is unavailable. Requests that wait for an entry continue. */
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);

@@ -187,7 +187,7 @@ export const seriesNames = valid<SeriesName>((parts) => {
   });
 });
 
-/** The bytes of a chunk of a sketch. `checkChunk` checks its content. */
+/** The bytes of a chunk of a sketch, which estimates a number of users. `checkChunk` checks the content. */
 export const chunkBytes = valid<Uint8Array>((value) => {
   if (!(value instanceof Uint8Array)) return false;
   const { length } = value;

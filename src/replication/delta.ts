@@ -129,7 +129,7 @@ const headColumns = {
   seq: number(isSequence),
   /** Position of the log that the node had applied when it began this delta. */
   since: number(isPosition),
-  /** Version of the node's accounts when it sealed this delta. */
+  /** Version of the node's accounts when it completed (sealed) this delta. */
   version: number(isPosition),
   /** Packets that the stream acknowledged before this time (Unix ms) are in this delta or earlier deltas. */
   through: number(isValue),
@@ -141,7 +141,7 @@ const contentColumns = {
   counts,
   /** `ref, bucket, sum, count, last, lastAt, min, max` */
   measurements: numbers([isRef, isBucket, isValue, isSequence, isValue, isValue, isValue, isValue]),
-  /** A chunk of a sketch with the users of this delta: see `writeChunk`. */
+  /** A chunk of a sketch, which estimates the number of users: see `writeChunk`. */
   sketches: rows(
     {
       ref: number(isAnyRef),

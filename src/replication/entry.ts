@@ -21,7 +21,7 @@ export interface StoredEntry extends LogEntry<Buffer> {
 /** An entry to apply. All nodes apply all entries in order, so the last applied entry determines a node's content. */
 export type Entry = Whole<StoredEntry>;
 
-/** A minted instance id in the log. Only its hash is logged, so that readers of the log cannot use the id. */
+/** A new (minted) instance id. The log contains only its hash, so that readers of the log cannot use the id. */
 export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   /** See `digestIdentity`. */
   readonly digest: Uint8Array;
@@ -58,7 +58,7 @@ export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whol
 
 /** The body of each kind of entry, except deltas. */
 export interface EntryBodies {
-  /** The mints of one commit. */
+  /** The new instance ids of one commit. */
   readonly mint: readonly LoggedMint[];
   readonly forget: Forgotten;
   readonly erase: ErasedThings;
@@ -78,7 +78,7 @@ export function decodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: Buf
   return kind === 'settings' ? JSON.parse(body.toString()) : packr.unpack(body);
 }
 
-/** Hashes the instance id of a mint for the log. */
+/** Converts a new instance id (mint) to its form in the log, where the id is hashed. */
 export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) throw new Error('Cannot log a mint: the form of its instance id is unknown');

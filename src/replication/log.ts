@@ -46,7 +46,7 @@ const maxWaiting = 10_000;
 export class LogAppender {
   readonly #session: PostgresSession;
   #waiting: LoggedMint[] = [];
-  /** Resolves when the waiting mints are appended. */
+  /** Resolves when the waiting mints are in the log. */
   #next: Promise<number> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -113,7 +113,7 @@ export class LogAppender {
 /**
  * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: the append fails unless the
  * row names the delta before the first of these deltas. Each delta is therefore in the log once, even if it is sent
- * several times. Every transaction locks the row of the stream before the head, which prevents deadlocks.
+ * several times. Every transaction locks the row of the stream before the end of the log, which prevents deadlocks.
  * @param before the previous delta; `undefined` if the spool has deleted this delta. Deltas are compared by digest,
  * because a copy of the directory can have shipped another delta of this number
  * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected the deltas: nothing was appended

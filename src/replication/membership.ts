@@ -227,7 +227,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   readonly head: LogPosition;
   /** PostgreSQL's time, Unix ms. */
   readonly at: number;
-  /** True if this process owns its directory's row. If not, PostgreSQL reverted, or another process took the row. */
+  /** True if this process owns its directory's row. If not, another process took it, or PostgreSQL lost the claim. */
   readonly isOurs: boolean;
   /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];

@@ -63,7 +63,7 @@ export interface NodeDeps {
   readonly facts: NodeFacts;
   /** Session of the node loop. */
   readonly link: Link;
-  /** Session for work that must not wait for the loop, such as mints and snapshots. */
+  /** Session for work that must not wait for the loop, such as new instance ids and snapshots. */
   readonly side: PostgresSession;
   readonly spool: Spool;
   readonly replica: Replica;

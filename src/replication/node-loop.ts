@@ -36,7 +36,7 @@ export class NodeLoop {
   readonly #loop = new Loop(() => this.#runOnce());
   readonly #awaited = new RequestQueue();
   view: PostgresView | undefined;
-  /** True if PostgreSQL was away and might have reverted to an earlier state. The next step is then a heartbeat. */
+  /** True if PostgreSQL was unavailable and might have reverted to an earlier state. A heartbeat is then due. */
   #mustLook = true;
   #hasSettings = false;
   #heartbeatAt = Number.NEGATIVE_INFINITY;

@@ -58,7 +58,7 @@ export class ReplicaNode {
     return { completeThrough, mayBeCounting };
   }
 
-  /** Resolves when the log has the mint. @throws {Refusal} `backpressure` @throws {PostgresError} */
+  /** Adds the hash of a new instance id to the log. @throws {Refusal} `backpressure` @throws {PostgresError} */
   async mint(mint: LoggedMint): Promise<void> {
     await this.#deps.appender.mint(mint);
   }
@@ -96,7 +96,7 @@ export class ReplicaNode {
     return this.#level;
   }
 
-  /** Logs each doubling of the spool while PostgreSQL is away. */
+  /** Logs each doubling of the spool while PostgreSQL is unavailable. */
   #watchGrowth(bytes: number): void {
     if (this.#deps.link.status.connected) this.#saidBytes = Math.max(leastSaidBytes, bytes);
     else if (bytes >= 2 * this.#saidBytes) {
@@ -182,7 +182,7 @@ class SideWork {
     try {
       if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
     } catch (error) {
-      // `NodeLoop` logs that PostgreSQL is away.
+      // `NodeLoop` logs that PostgreSQL is unavailable.
       if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
         this.#deps.log.warn(failed, { error });
     }

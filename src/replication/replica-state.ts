@@ -40,7 +40,7 @@ interface ReplicaFacts {
 }
 
 /**
- * The number of a stream in `streamSeries`, and the head of its last delta. They are kept after the stream is closed,
+ * The number of a stream in `streamSeries`, and the header of its last delta. They are kept after the stream is closed,
  * so that a database that is filled from this replica does not accept the stream's deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
@@ -120,7 +120,7 @@ export class ChangedDays {
     this.#last = -1;
   }
 
-  /** Marks the day of a bucket as changed. Fast for repeated days, because each cell of a delta causes a call. */
+  /** Marks the day of a bucket as changed. Fast for repeated days, because it is called for each row of a delta. */
   add(ref: number, bucket: number): void {
     this.addDay(ref, Math.floor(decodeMinute(bucket) / minutesPerDay));
   }
@@ -142,7 +142,7 @@ export class ChangedDays {
     this.#putDays();
   }
 
-  /** Removes the days of an environment before a day. Call it in a transaction. */
+  /** Removes the stored positions of an environment's days before `before`. Call it in a transaction. */
   remove(environment: number, before = Number.POSITIVE_INFINITY): void {
     this.#putDays();
     const prefix = `${daysPrefix}${environment}`;

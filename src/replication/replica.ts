@@ -24,9 +24,9 @@ const usualStepMs = 5;
 
 /**
  * A usage store with the counts of all nodes, filled by applying the log. The same entries result in the same content
- * on every node, regardless of clocks, restarts, and the grouping of entries. Limits apply in the order of the log,
- * which also has all relevant times. The position is written in the same transaction as the content. The replica is the
- * only writer of its store. Methods other than `load` and `clear` are synchronous, and take a few milliseconds.
+ * on every node, regardless of clocks, restarts, and the grouping of entries. Limits are applied in the order of the
+ * log, and all times come from the log. The position is written in the same transaction as the content. The replica is
+ * the only writer of its store. Methods other than `load` and `clear` are synchronous, and take a few milliseconds.
  */
 export class Replica implements LogContent {
   readonly #store: ReplicaStore;

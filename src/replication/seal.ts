@@ -47,7 +47,7 @@ interface ClosedStream {
   readonly after: number;
 }
 
-/** Progress of a round. A round visits each record of the open delta once, so new packets do not prolong it. */
+/** Progress of a round, which visits each record of the open delta once, so that new packets do not prolong it. */
 interface Round {
   /** Packets admitted before the watermark are in the deltas of this round and of earlier rounds. */
   readonly watermark: StreamWatermark;
@@ -69,7 +69,7 @@ interface SealerDeps {
   readonly room: DeltaRoom;
 }
 
-/** Moves counts from the open delta to sealed deltas of one stream. Only the spool worker uses it. */
+/** Moves counts from the open delta, which still grows, to sealed deltas of one stream, which can be shipped. */
 export class Sealer {
   readonly #deps: SealerDeps;
   readonly #store: SpoolStore;
@@ -193,7 +193,7 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 
 const minuteMs = 60_000;
 
-/** Stores an acknowledgement. Only the last acknowledgement in a minute stays, so deltas stay up to a minute longer. */
+/** Stores an acknowledgement. Keeps only the last one of each minute, so deltas stay up to a minute longer. */
 function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
   const { number, sealed, waitingBytes: before = 0 } = record;
@@ -230,9 +230,9 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 }
 
 /**
- * Moves the deltas after number `after` of a closed stream to a new stream, which is shipped like any other. The first
- * delta of the new stream names all series, because replicas forget the names of a closed stream. Bodies of the other
- * deltas stay unchanged, because the stream and number in a body are never read. Call it in a transaction.
+ * Moves the deltas after number `after` of a closed stream to a new stream, which is shipped like all streams. The
+ * first delta of the new stream names all series, because replicas forget the names of a closed stream. Bodies of the
+ * other deltas stay unchanged, because the stream and number in a body are never read. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);

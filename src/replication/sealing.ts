@@ -30,7 +30,7 @@ export class SealPacer {
     this.#streams = streams;
   }
 
-  /** Requests an immediate round. */
+  /** Requests an immediate round of sealing. */
   ask(): void {
     this.#isAsked = true;
   }

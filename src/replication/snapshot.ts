@@ -37,7 +37,7 @@ export const snapshotTables: readonly ReplicaTable[] = [
   ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger', 'cumulative', 'totals'] as const),
 ];
 
-/** The rows that belong to the node and are not transferred: its own facts, and the secret of its digests. */
+/** The rows that belong to the node and are not transferred: facts about itself, and the secret key of its digests. */
 const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buffer; readonly end: Buffer } } = {
   replica: { start: Buffer.from('own:'), end: Buffer.from('own;') },
   identities: { start: Buffer.from('secret'), end: Buffer.from('secret\0') },
@@ -283,7 +283,7 @@ async function putRows(
   }
 }
 
-/** Invalidates the caches of reports, even if `late` in the loaded content is unchanged. */
+/** Invalidates the caches of reports, by a new value of the counter `late` of each environment. */
 function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, loads: number): void {
   const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
   for (const environment of environments) {

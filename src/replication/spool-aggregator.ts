@@ -47,8 +47,8 @@ export interface SpoolLimits {
 }
 
 /**
- * Creates the aggregator of a spool. The first call after `replayed` seals the counts of an earlier process, under the
- * stream of that process. If sealing fails, the call fails, and the next call retries.
+ * Creates the aggregator of a spool. The first call after `replayed` moves the counts of an earlier process to deltas
+ * of its stream. If that fails, the call fails, and the next call retries.
  */
 export function createSpoolAggregator(
   store: SpoolStore,
@@ -156,7 +156,7 @@ function beginStream(store: SpoolStore, stream: string, watermark: StreamWaterma
 /** Maximum number of unknown instance ids in the open delta, because unauthenticated senders can invent ids. */
 export const maxUnresolved = 10_000;
 
-/** Unknown instance ids in order of arrival. Ids above the limit are dropped, like ids that were never minted. */
+/** Unknown instance ids in order of arrival. Ids above the limit are dropped, like ids that no node has created. */
 class UnresolvedSection implements Section {
   readonly #store: SpoolStore;
   #held: number;

@@ -22,8 +22,8 @@ export interface SpoolLevel {
 }
 
 /**
- * The counts of a node, until an hour after PostgreSQL has them. Any thread can read the spool. The main thread writes
- * the ids, and the spool worker everything else.
+ * The local store of a node's counts, which stay there until an hour after PostgreSQL has them. Any thread can read the
+ * spool. The main thread writes the ids, and the spool worker everything else.
  */
 export class Spool {
   readonly store: SpoolStore;
@@ -42,12 +42,12 @@ export class Spool {
     return this.store.meta.get('engine');
   }
 
-  /** Assigns this directory to a database, permanently: no other database knows its streams. */
+  /** Assigns this directory to a database permanently, because no other database knows its streams. */
   bindTo(postgresId: string): void {
     this.#put('engine', postgresId);
   }
 
-  /** Lists the current stream and the streams with deltas here, in order of creation. */
+  /** Lists the current stream and the streams with deltas in this spool, in order of creation. */
   streams(): StreamRecord[] {
     this.#refresh();
     return listStreams(this.store);
@@ -68,7 +68,7 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    // The whole size of the spool counts, because the open delta grows while PostgreSQL is away and sealing stops.
+    // The open delta also counts, because it grows while PostgreSQL is unavailable and sealing stops.
     const { counts, measurements, apart, cumulative, totals, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, cumulative, totals, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);

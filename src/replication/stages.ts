@@ -61,7 +61,7 @@ export class DeltaBuilder {
     this.#bytes += bytes;
   }
 
-  /** Adds the name of a series, unless the stream has named it. The series of a whole environment has no name. */
+  /** Adds the name of a series, unless an earlier delta contains it. The series of a whole environment has no name. */
   name(ref: number): void {
     if (this.#isNamed(ref) || this.named.has(ref)) return;
     const ordinal = ref % seriesPerEnvironment;
@@ -76,7 +76,7 @@ export class DeltaBuilder {
 
   /**
    * Adds the names of series in the first column of flat rows.
-   * @param environment their environment, if that column has only ordinals
+   * @param environment environment of the series, if that column has only ordinals (numbers within an environment)
    */
   nameRows(rows: readonly number[], width: number, environment = 0): void {
     for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
@@ -84,8 +84,8 @@ export class DeltaBuilder {
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta. It drops their in-memory
- * state, so that the records are not stored again.
+ * A stage of sealing: moves the records of one table to a sealed delta, and drops their in-memory state, so that they
+ * are not stored again.
  */
 export interface Stage {
   readonly table: Table;
@@ -219,7 +219,7 @@ function cellsStage<T>(
   return createStage(table, move, (key) => hot.dropBlock(computeBlock(firstRef(key)), bucketIn(key)));
 }
 
-/** The key of a chunk has the environment, day and ordinal (u32 each) and the chunk (u8): see sketches.ts. */
+/** The key of a sketch's chunk has the environment, day and ordinal (u32 each) and the chunk (u8): see sketches.ts. */
 function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
   const placeIn = (key: Buffer) => ({
     ref: seriesRef(key.readUInt32BE(0), key.readUInt32BE(8)),
@@ -284,7 +284,7 @@ function exposuresStage(store: SpoolStore): Stage {
   };
 }
 
-/** The key has the application (u32), digest (16) and hash (32). */
+/** The key of a use has the application (u32), and the digest (16) and hash (32) of the instance id. */
 function usesStage({ used }: SpoolStore): Stage {
   return createStage(used, (key, value, { content }) => {
     const digest = Buffer.from(key.subarray(4, 20));

@@ -19,7 +19,7 @@ export const unknownSeries = -1;
 /** Returned instead of a ref if the environment of the series was deleted. */
 export const erasedSeries = -2;
 
-/** Maximum number of refs in memory, about 20 MB. */
+/** Maximum number of cached refs (numbers of series), about 20 MB. */
 const maxKnown = 200_000;
 
 /**
@@ -55,7 +55,7 @@ export class StreamSeries {
     this.#known.set(stream, this.#ofStream);
   }
 
-  /** Adds a name. Call it in a transaction. @returns true if the name is valid */
+  /** Adds a series that the stream has named. Call it in a transaction. @returns true if the name is valid */
   add({ environment, ordinal, name }: NewSeries): boolean {
     if (this.#erased.hasEnvironment(environment)) return true;
     const own = this.#ownRef(environment, name);
@@ -71,7 +71,7 @@ export class StreamSeries {
     return this.#ofStream.get(ref) ?? this.#find(ref);
   }
 
-  /** Returns the ordinal under which the senders of a feature are kept. @param ref ref of any series of the feature */
+  /** Returns the ordinal of a feature, under which its senders are stored. @param ref a series of the feature */
   ordinalOfFeature(ref: number): number {
     const ordinal = ref % seriesPerEnvironment;
     const environment = Math.floor(ref / seriesPerEnvironment);

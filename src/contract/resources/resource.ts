@@ -24,7 +24,7 @@ export interface Resource extends ItemIdentity {
   readonly columns: AnyColumns;
   /** An item in the examples of the help text. Absent for a log. */
   readonly sample?: string;
-  /** Arguments in the examples, by the second word of the command. Without an entry, the argument is the sample. */
+  /** Arguments in the examples of commands, by the second word of the command; by default `sample`. */
   readonly examples?: Readonly<Record<string, string>>;
   readonly filters?: readonly Field[];
   /** True if the list can be read as rows of CSV or NDJSON. */

@@ -45,7 +45,7 @@ export interface AccountStoreServices extends PostgresAccountStoreDeps {
 
 /** A read that a commit has confirmed. */
 interface ConfirmedRead extends LogRead<StoredChange> {
-  /** Value of `Copy.era` when the read began. */
+  /** Number of times that the copy had been replaced when the read began: see `Copy.era`. */
   readonly era: number;
 }
 
@@ -104,7 +104,7 @@ export class SharedRead {
   #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** @param repaired resolves once the repair after a loss is done; returns `undefined` if no repair is open */
+  /** @param repaired resolves once the repair after a loss is done; returns `undefined` if no repair is due */
   constructor(shared: AccountStoreServices, follower: AccountsFollower, repaired: () => Promise<void> | undefined) {
     this.#shared = shared;
     this.#follower = follower;

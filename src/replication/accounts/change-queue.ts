@@ -32,7 +32,7 @@ interface ChangeBatch {
   readonly callbacks: readonly (() => void)[];
   /** Earlier batches with an unknown result that were found in PostgreSQL after all. */
   readonly found: readonly UnsettledBatch[];
-  /** True if the batch includes the repair after a loss. */
+  /** True if the batch includes the change that repairs the accounts after PostgreSQL has lost data. */
   readonly repairs: boolean;
   readonly era: number;
 }
@@ -55,7 +55,7 @@ export class ChangeQueue {
   /** Number of changes to run in separate transactions, to find the change that PostgreSQL rejects. */
   #apart = 0;
   #working: Promise<void> | undefined;
-  /** Resolves when the changes of the last transaction are applied here. */
+  /** Resolves when the changes of the last transaction are applied to the copy. */
   #finishing: Promise<void> = Promise.resolve();
   #repair: Change<void> | undefined;
   #isClosed = false;
@@ -76,7 +76,7 @@ export class ChangeQueue {
   }
 
   /**
-   * Resolves once the repair after a loss is done; `undefined` without an open repair. `availability` is not checked,
+   * Resolves once the repair after a loss is done; `undefined` if no repair is due. `availability` is not checked,
    * because PostgreSQL counts as unavailable until the repair.
    */
   repaired(): Promise<void> | undefined {

@@ -64,8 +64,8 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   /**
-   * Follows PostgreSQL from now on. Resolves after one attempt to read, even if PostgreSQL is away, so that the node
-   * soon starts to count.
+   * Follows PostgreSQL from now on. Resolves after one attempt to read, even if PostgreSQL is unavailable, so that the
+   * node soon starts to count.
    */
   async start(): Promise<void> {
     // A failure is already logged, and the next read follows soon.

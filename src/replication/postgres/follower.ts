@@ -3,7 +3,7 @@ import { randomBytes as systemRandom } from 'node:crypto';
 /** A position in one of the two logs, starting at 1: a version of the accounts, or an entry of usage. */
 export interface LogPosition {
   readonly position: number;
-  /** Random id, as decimal text. After a loss, two entries can have the same position, but never the same id. */
+  /** Random id, as decimal text. If PostgreSQL loses entries, their positions are used again, but not their ids. */
   readonly id: string;
 }
 

@@ -26,7 +26,7 @@ export class PostgresKey {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws {PostgresSetupError} if the secret was sealed with another key, or with another `about` */
+  /** @throws {PostgresSetupError} if the secret was encrypted with another key, or with another `about` */
   open(sealed: string, about: string): Buffer {
     const bytes = Buffer.from(sealed, 'base64');
     try {

@@ -274,7 +274,7 @@ class ExportConflict extends Error {
   override readonly name = 'ExportConflict';
 }
 
-/** Age of a lease after which its node is considered gone. */
+/** Duration of a lease. If a node does not renew its lease in time, another node can take it. */
 const leaseMs = 15_000;
 const sentRows = 1000;
 

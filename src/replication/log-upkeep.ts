@@ -14,7 +14,7 @@ interface SnapshotDeps {
   readonly leastBytes: number;
 }
 
-/** Age of a lease after which the node that builds the snapshot is considered gone. */
+/** Age of a lease on making a snapshot. If a node does not renew its lease in time, another node makes the snapshot. */
 const leaseMs = 15_000;
 /** Time for which bodies of entries are kept after a snapshot includes them, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;
@@ -118,8 +118,9 @@ export async function uploadParts(
 }
 
 /**
- * True if a snapshot is due. A new snapshot omits people who were forgotten after earlier entries and snapshots. With
- * the snapshot, nodes can also skip entries that PostgreSQL has lost, if the node of the snapshot has applied them.
+ * True if a snapshot is due. Reasons are the growth of the log, and forgotten people, whom a new snapshot omits.
+ * Entries that PostgreSQL has lost are also a reason, because nodes can skip them with a snapshot of a node that has
+ * them.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);

@@ -231,7 +231,7 @@ type Kind = keyof typeof place;
 
 /**
  * Returns the messages of a batch. Messages without counts are included, so that a retry on another node finds their
- * identity. Their counts can be in an equal message of this batch.
+ * identity. Such a message has no counts if an equal message of this batch has them.
  */
 function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];

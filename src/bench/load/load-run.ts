@@ -107,7 +107,7 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** True if no request will become due any more. */
+  /** True if the schedule has no more requests. */
   get isOver(): boolean {
     return this.#schedule.over(this.#clock.monotonic());
   }
@@ -245,7 +245,7 @@ export class LoadRun<Each extends Slot> {
 export interface Schedule {
   /** Returns the due time of the next request (ms, monotonic); `undefined` if no request is due by `now`. */
   next(now: number): number | undefined;
-  /** True if no request will become due after `now`. */
+  /** True if the schedule has no more requests after `now`. */
   over(now: number): boolean;
 }
 

@@ -50,8 +50,8 @@ export class Copy extends CommittedRecords implements LogContent {
   }
 
   /**
-   * Applies consecutive changes, skipping changes that are already applied. Resolves when the changes can be read.
-   * @param era era in which the changes were read
+   * Applies consecutive changes, skipping changes that are already applied. Resolves when reads show the changes.
+   * @param era value of `era` when the changes were read
    * @param settled true if these changes include the repair that follows a loss of data in PostgreSQL
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */

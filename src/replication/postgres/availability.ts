@@ -22,7 +22,7 @@ export class Availability {
   #loggedAt = Number.NEGATIVE_INFINITY;
   #isLoggedAway = false;
   #trouble: string | undefined;
-  /** See `publicReason`; `undefined` if PostgreSQL is available. */
+  /** Reason why PostgreSQL is unavailable, for unauthenticated readers; `undefined` if it is available. */
   publicReason: string | undefined;
   /** Time since which PostgreSQL has been available, or unavailable, Unix ms. */
   since: number;

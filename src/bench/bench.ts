@@ -145,7 +145,7 @@ function make(wanted: string | undefined): string {
   }
 }
 
-/** Checks that the report can be written, before the measurement takes minutes. @throws {UsageError} */
+/** Checks in advance that the report can be written, because the measurement takes minutes. @throws {UsageError} */
 function checkReportFile(path: string): void {
   try {
     const file = resolve(path); // An empty path resolves to the working directory.

@@ -128,7 +128,7 @@ export const reasonCodes = {
 
 export type ReasonCode = keyof typeof reasonCodes;
 
-/** Codes of reasons that say why a feature can or cannot go, the most telling first. */
+/** Codes of reasons that say why a feature can or cannot be removed, the most telling first. */
 const decisive: readonly ReasonCode[] = [
   'split',
   'still_checked',
@@ -141,7 +141,7 @@ const decisive: readonly ReasonCode[] = [
   'last_seen',
 ];
 
-/** Returns the reason that decides whether a feature can go; the first reason if no reason is decisive. */
+/** Returns the reason that decides whether a feature can be removed; the first reason if no reason is decisive. */
 export function findDecisive<R extends { readonly code: string }>(reasons: readonly R[]): R | undefined {
   const found = decisive.flatMap((code) => reasons.find((reason) => reason.code === code) ?? []);
   return found[0] ?? reasons[0];

@@ -193,7 +193,7 @@ export class Call implements WatchedStream {
     // Responds later, because the data handler of the stream can be running now.
     setImmediate(() => {
       this.fail(toRpcStatus(refusal));
-      // A closed stream cannot be reset, so a stream with waiting responses stays open for a reset.
+      // A closed stream cannot be reset. While responses wait, it therefore stays open, so that the guard can reset it.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }
@@ -228,7 +228,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Passes complete frames of a streaming call on, unless the client leaves responses unread. Checks each length. */
+  /** Passes on complete frames of a streaming call, unless the client leaves responses unread. Checks each length. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;

@@ -226,7 +226,7 @@ export const shownTextOrNull = valid<string | null>(isTextOrNull);
 export const transports = valid<Transport>((value) => transportNames.includes(value as Transport));
 export const routes = valid<SenderRoute>((value) => senderRoutes.includes(value as SenderRoute));
 
-/** The subject (dimensions) of a ledger row. It is stored as it is, so it must have the form of `encodeDimensions`. */
+/** The subject (dimensions) of a ledger row. It is stored, so it must be exactly what `encodeDimensions` writes. */
 export const subjects = valid<string>(isSubject);
 export const subjectsOrNone = valid<string>((value) => value === '' || isSubject(value));
 

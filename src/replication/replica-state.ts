@@ -174,7 +174,7 @@ export interface ChangedDay {
   readonly position: number;
 }
 
-/** Yields all days in a snapshot. */
+/** Yields the changed days, as a snapshot contains them. */
 export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot): Generator<ChangedDay> {
   const range = { start: Buffer.from(daysPrefix), end: Buffer.from('day;') };
   for (const { key, value } of store.replica.getRange({ ...range, ...readAt(at) }))

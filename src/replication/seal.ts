@@ -113,7 +113,7 @@ export class Sealer {
     return { sealed: record.sealed, watermark: record.mark, done: round === undefined };
   }
 
-  /** Seals deltas. Call it in a transaction. @param limit maximum number of deltas */
+  /** Moves counts to sealed deltas. Call it in a transaction. @param limit maximum number of deltas */
   #seal(before: StreamRecord, from: Round, limit: number): SealedRound {
     let record = before;
     let round: Round | undefined = from;

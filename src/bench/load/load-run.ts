@@ -139,7 +139,7 @@ export class LoadRun<Each extends Slot> {
 
   /**
    * Records a latency, and the part that the generator can have caused. The response arrived after the second-last poll
-   * of the sockets, so it has waited to be read since then at the earliest.
+   * of the sockets, so the generator has delayed it by at most the time since then.
    */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;

@@ -77,7 +77,7 @@ export interface Action {
   readonly summary: string;
   readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
-  /** Field with the expiry of a previous key or secret. The action invalidates it, so the command asks first. */
+  /** Field with the expiry of a previous key or secret, which the action invalidates. The command asks first. */
   readonly overlap?: string;
   /** Segments below the path of the item. The segment `--delivery` is replaced by the value of that option. */
   readonly path: readonly string[];

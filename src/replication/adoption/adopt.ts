@@ -169,7 +169,7 @@ interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams
   /** The last log entry that the snapshot includes. */
   readonly applied: LogPosition;
   readonly directory: string;
-  /** Stored form of the HMAC key of the digests of instance ids. */
+  /** HMAC key for the digests of instance ids, as stored: see `storedSecret`. */
   readonly secret: string;
 }
 
@@ -343,7 +343,7 @@ async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<vo
 interface FromReplicaDeps extends FillingDeps {
   readonly source: Source;
   readonly directory: string;
-  /** The HMAC key of the digests in the old database. */
+  /** The HMAC key for digests of instance ids in the old database. */
   readonly secret: Buffer;
 }
 

@@ -133,7 +133,7 @@ function extractIdentity(name: string, lost: LostStore): string {
   return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
 }
 
-/** Returns the name of a copy. Equal content has the same name. */
+/** Returns the name of a copy in `set-aside`. Equal content has the same name. */
 function formatName({ applied, place }: DirectoryState): string {
   return `${applied.position}-${applied.id}-${place.version}-${place.id}`;
 }
@@ -149,7 +149,7 @@ export function setAsideIn(data: string): { readonly names: readonly string[]; r
 
 /** Counts and accounts in a directory, from which a database can be filled. */
 export interface Source {
-  /** `replica`, or the name in `set-aside`. */
+  /** `replica`, or the name of a folder in `set-aside`. */
   readonly name: string;
   readonly holding: DirectoryState;
   parts(): AsyncIterable<Buffer>;

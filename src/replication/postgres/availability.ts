@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { PostgresError, publicReason } from './postgres-error.ts';
 
-/** Maximum duration of an outage, such as a failover, during which requests wait. */
+/** Duration of an outage, such as a failover, up to which requests wait for its end. Later requests are refused. */
 const blipMs = 1000;
 /** Interval between log messages during a long outage, or during frequent outages. */
 const repeatMs = 60_000;

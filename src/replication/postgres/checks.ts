@@ -15,7 +15,7 @@ interface PostgresFacts {
   readonly id: string;
   readonly layout: number;
   readonly oldestLayout: number;
-  /** Stored form of the HMAC key of the digests of instance ids. */
+  /** HMAC key for the digests of instance ids, as stored: see `storedSecret`. */
   readonly secret: string;
 }
 

@@ -213,7 +213,7 @@ export const tableNames: readonly string[] = Array.from(schema.matchAll(/^CREATE
 
 export interface NewPostgres {
   readonly id: string;
-  /** Stored form of the HMAC key of the digests of instance ids. */
+  /** HMAC key for the digests of instance ids, as stored: see `storedSecret`. */
   readonly secret: string;
 }
 

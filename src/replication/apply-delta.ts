@@ -175,7 +175,7 @@ function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   applyPeople(applying, message);
 }
 
-/** Merges counts of an import, which can be old. Imported measurements are summaries of values (see `addSummary`). */
+/** Merges imported counts, which can be old. Imported measurements are summaries of values (see `addSummary`). */
 function applyImported(applying: DeltaContext, { counts, measurements }: CountedMessage): void {
   const { hot, series } = applying;
   for (let at = 0; at < counts.length; at += 5) {

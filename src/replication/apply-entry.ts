@@ -168,7 +168,7 @@ export class ApplyEntry {
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
-  /** Applies a horizon: removes unneeded messages and series, and data past its retention. It can run twice. */
+  /** Applies a horizon: removes unneeded messages, series and expired data. Running it again does no harm. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, totals, forgotten } = this.#target;
     state.set('reached', { through, now, nodes });

@@ -104,7 +104,7 @@ async function findDue(
   return { applied, due: due.map(([, each]) => each) };
 }
 
-/** Writes a day of an environment. @returns the number of rows */
+/** Writes the usage of an environment on a day. @returns the number of rows */
 function writeDay(deps: DailyExportDeps, tables: DailyTables, { environment, day }: ChangedDay): Promise<number> {
   return reading(deps.store, async (at, applied) => {
     const place = { environment, day, applied };

@@ -4,7 +4,7 @@ import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/follower.ts';
 import type { Replica } from './replica.ts';
 
-/** Snapshots of the usage, kept in PostgreSQL. Nodes that join or are far behind load the newest snapshot. */
+/** Parameters for snapshots of the usage in PostgreSQL. Nodes that join or are far behind load the newest snapshot. */
 interface SnapshotDeps {
   readonly session: PostgresSession;
   readonly replica: Replica;
@@ -14,7 +14,7 @@ interface SnapshotDeps {
   readonly leastBytes: number;
 }
 
-/** Age of a lease on making a snapshot. If a node does not renew its lease in time, another node makes the snapshot. */
+/** Duration of the lease for making a snapshot. If a node does not renew its lease, another node can take it. */
 const leaseMs = 15_000;
 /** Time for which bodies of entries are kept after a snapshot includes them, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;

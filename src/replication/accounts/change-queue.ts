@@ -15,7 +15,7 @@ import type { AccountChange } from './record-codec.ts';
 
 /** Maximum number of waiting changes. Each change holds a request open. */
 const maxWaiting = 10_000;
-/** Maximum number of changes in one transaction, which holds the lock and blocks the event loop. */
+/** Maximum number of changes in one transaction, because it holds the lock and blocks the event loop. */
 const maxTogether = 500;
 const pauseMs = 50;
 /** Interval between checks for changes that have waited too long. */

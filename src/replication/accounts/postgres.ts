@@ -104,7 +104,7 @@ function postgresThrottles(connection: PostgresSession): Throttles {
       orPostgresAway(
         connection.transaction(async (run) => {
           const found = listed(await run(lockRows([...keys].sort())));
-          // Rows without a time are ignored: they were created only to be locked.
+          // Rows without a time are ignored, because they were created only to be locked.
           const made = found.filter(({ failures }) => failures.lastAt > 0);
           const kept = new Map(made.map(({ key, failures }) => [key, failures]));
           const result = decide({

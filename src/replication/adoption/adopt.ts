@@ -140,7 +140,7 @@ function belong(lmdb: LmdbEnvironment, { engine, place }: FillContent, adopting 
 function checkState(copy: CopyState | undefined, begun: Adoption | undefined, found: string | undefined): void {
   const own = begun?.engine ?? copy?.engine;
   if (own === undefined || own === found) return;
-  // Allowed: an earlier attempt was interrupted before it created the tables.
+  // Accepts an earlier attempt that was interrupted before it created the tables.
   if (found === undefined && copy === undefined) return;
   const other = found === undefined ? 'is empty' : `has the id ${found}`;
   throw new AdoptionRefusal(

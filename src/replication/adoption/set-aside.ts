@@ -247,7 +247,7 @@ function readDirectoryState(usage: ReplicaStore, accounts: AccountTables, spool:
   };
 }
 
-/** Lists the streams. Their directories are from the last horizon entry or, for later streams, from the spool. */
+/** Lists the streams. Their directories are from the last `horizon` entry or, for later streams, from the spool. */
 function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));

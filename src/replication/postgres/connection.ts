@@ -150,7 +150,7 @@ export class Connection {
     return session;
   }
 
-  /** Tries each host once. @throws {PostgresError} with the reason of each host */
+  /** Tries each host once. @throws {PostgresError} with a reason for each host */
   async #findPrimary(): Promise<Session> {
     const { name } = this.#options;
     const { signal } = this.#closing;

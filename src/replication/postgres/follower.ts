@@ -30,7 +30,7 @@ export type Whole<Entry extends LogEntry> = Entry & { readonly body: NonNullable
 
 export interface LogRead<Entry extends LogEntry> {
   readonly from: LogPosition;
-  /** The entries from `from` on, in order. The entry at `from` itself proves that the reader has followed this log. */
+  /** The entries from `from` on, in order. The entry at `from` proves that the reader has followed this log. */
   readonly entries: readonly Entry[];
   /** The end of the log. Missing if the read stopped before the end. */
   readonly head?: LogPosition;

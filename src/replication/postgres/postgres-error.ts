@@ -26,7 +26,7 @@ export class PostgresError extends Error {
 /** Thrown if PostgreSQL responds, but its setup is unsuitable. The message says why, and what to do. */
 export class PostgresSetupError extends Error {
   override readonly name = 'PostgresSetupError';
-  /** The reason for unauthenticated readers: see `publicReason`. */
+  /** The reason as unauthenticated readers see it: see `publicReason`. */
   readonly publicReason: string;
 
   constructor(message: string, publicReason = 'PostgreSQL is not set up for this node; see the log') {

@@ -8,8 +8,8 @@ export const postgresLayout = 2;
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * The columns that all views select, with the current names. Due to security_barrier, functions in a reader's query
- * cannot see the other data that the views read.
+ * The columns that all views select, with the current names of teams, applications and environments. Due to
+ * security_barrier, functions in a reader's query cannot see the other data that the views read.
  */
 const shown = `WITH environments AS (
     SELECT (environment->>'number')::bigint AS environment, team.value::jsonb->>'name' AS team,

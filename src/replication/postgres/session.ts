@@ -157,7 +157,7 @@ function closed(): Error {
   return new PostgresError('unreachable', 'The session with PostgreSQL is closed');
 }
 
-/** Time limit of a cancel request. A server that hangs never accepts it. */
+/** Time limit of a cancel request, because a server that hangs never accepts it. */
 const cancelWithinMs = 2000;
 const cancelRequest = 80_877_102;
 

@@ -149,8 +149,8 @@ export function hashDelta(body: Uint8Array): Buffer {
 }
 
 /**
- * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key. Until a restore has
- * created the key, the restore can still insert this row.
+ * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key yet, because a restore
+ * that creates the key later can still insert this row.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({

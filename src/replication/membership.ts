@@ -135,7 +135,7 @@ async function join(
   }
 }
 
-/** True if the node has sent a heartbeat since the first read. A promoted standby can lack the first one. */
+/** True if the node has sent a heartbeat since the first read. After a failover, the row can show an earlier one. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }

@@ -33,7 +33,7 @@ interface AdoptionDeps extends FillingDeps {
 /**
  * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. An
  * interrupted move resumes when this is called again. Until the upload is complete, a single machine can use the
- * directory. Then the directory belongs to the database, which takes over the store in one transaction.
+ * directory. Afterwards, the directory belongs to the database, which takes over the store in one transaction.
  * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {

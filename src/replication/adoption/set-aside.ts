@@ -207,9 +207,7 @@ export interface DirectoryState {
   readonly engine: string;
   /** The last log entry that the counts include. */
   readonly applied: LogPosition;
-  /**
-   * The last change that the accounts include. The field names must not change, because existing files contain them.
-   */
+  /** The last change of the accounts. The field names must not change, because existing files contain them. */
   readonly place: { readonly version: number; readonly id: string };
   /** Everything that any node acknowledged before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;

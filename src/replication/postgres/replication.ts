@@ -53,7 +53,7 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can continue without the promoted one${patroni}`;
 }
 
-/** True if enough standbys are connected for commits to return. If their states are unreadable, counts names. */
+/** True if enough standbys are connected for commits to return. Counts by name if their states are unreadable. */
 export function canCommit({ synchronousStandbys, standbys }: Replication): boolean {
   const { needed, names } = parseSynchronousStandbys(synchronousStandbys) ?? { needed: 0, names: [] };
   const isNamed = (name: string) => names.includes('*') || names.includes(lowerCase(name));

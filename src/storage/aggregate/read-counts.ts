@@ -37,19 +37,23 @@ export class CountsBlock {
   readonly checks = new Float64Array(cellsPerBlock);
   readonly used = new Float64Array(cellsPerBlock);
   readonly viewed = new Float64Array(cellsPerBlock);
+  readonly #cells = new Float64Array(3 * cellsPerBlock);
+  readonly #bytes = new Uint8Array(this.#cells.buffer);
 
   read(value: Buffer, first: number, minute: number): this {
-    const view = new DataView(value.buffer, value.byteOffset, value.length);
-    const mask = view.getUint32(0, true);
+    const cells = this.#cells;
+    const mask = value.readUInt32LE(0);
+    // As in `copyNumbers`: reading each number from a `DataView` takes five times as long.
+    value.copy(this.#bytes, 0, 4);
     let size = 0;
-    for (let place = 0, at = 4; place < cellsPerBlock; place += 1) {
+    for (let place = 0, at = 0; place < cellsPerBlock; place += 1) {
       if ((mask & (1 << place)) === 0) continue;
       this.ordinals[size] = first + place;
-      this.checks[size] = view.getFloat64(at, true);
-      this.used[size] = view.getFloat64(at + 8, true);
-      this.viewed[size] = view.getFloat64(at + 16, true);
+      this.checks[size] = cells[at]!;
+      this.used[size] = cells[at + 1]!;
+      this.viewed[size] = cells[at + 2]!;
       size += 1;
-      at += 24;
+      at += 3;
     }
     this.minute = minute;
     this.size = size;

@@ -1,4 +1,4 @@
-import { blocksPerEnvironment, cellsPerBlock, seriesPerEnvironment } from './blocks.ts';
+import { blocksPerEnvironment, cellsPerBlock, copyNumbers, seriesPerEnvironment } from './blocks.ts';
 import { pairKey, prefixKey } from './key-prefix.ts';
 import { environmentOrdinal } from './sketches.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
@@ -127,7 +127,7 @@ export function* listSeenSeries(store: UsageTables, environment: number, at?: Sn
 }
 
 export function decodeSeen(value: Buffer): SeenBlock {
-  return Uint32Array.from({ length: value.length / 4 }, (_, at) => value.readUInt32LE(at * 4));
+  return copyNumbers(value);
 }
 
 function seenKey(block: number): Buffer {

@@ -141,7 +141,9 @@ function explained(
   const { environments, declared, now, staleAfterMs: quietMs } = task;
   const declarations = new Map(declared.map((each) => [each.name, each]));
   return fromSnapshot(store.lmdb, function* (at): Reading<Pick<CleanupResult, 'removable' | 'kept'>> {
-    const places = yield* placesAt(store, environments, now, at);
+    const only = new Set([...removable, ...kept].map(({ feature }) => feature));
+    if (only.size === 0) return { removable: [], kept: [] };
+    const places = yield* placesAt(store, environments, now, at, only);
     const checks = yield* readChecks(
       store,
       { environments, now },

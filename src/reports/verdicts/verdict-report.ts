@@ -22,7 +22,7 @@ type ReportedVerdict = Omit<Verdict, 'nearest'>;
 export function verdictReport(store: UsageTables, task: VerdictTask): Reading<ReportedVerdict | undefined> {
   const { environments, declared, feature, now, staleAfterMs } = task;
   return fromSnapshot(store.lmdb, function* (at) {
-    const places = yield* placesAt(store, environments, now, at, feature);
+    const places = yield* placesAt(store, environments, now, at, new Set([feature]));
     const declaration = declared.find(({ name }) => name === feature);
     if (declaration === undefined && places.every(({ sights }) => !sights.has(feature))) return undefined;
     const known = factsWithAskers(store, places, feature, now, at);

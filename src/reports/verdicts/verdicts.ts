@@ -130,17 +130,17 @@ export interface Place {
   readonly reporters: readonly SeenSender[];
 }
 
-/** Reads the facts about environments. @param only feature to read; all by default */
+/** Reads the facts about environments. @param only features to read; all by default */
 export function* placesAt(
   store: UsageTables,
   environments: VerdictsTask['environments'],
   now: number,
   at: Snapshot,
-  only?: string,
+  only?: ReadonlySet<string>,
 ): Reading<readonly Place[]> {
   const places: Place[] = [];
   for (const { name, number } of environments) {
-    const sights = yield* sightsAt(store, number, at, only === undefined ? undefined : new Set([only]));
+    const sights = yield* sightsAt(store, number, at, only);
     places.push({ name, number, sights, reporters: sendersAt(store, number, environmentOrdinal, now, at) });
   }
   return places;

@@ -10,15 +10,15 @@ const sliceMs = 10;
 export class ReadingScheduler {
   readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #afterSlice: () => void;
+  readonly #afterSlice: (isLast: boolean) => void;
   readonly #underWay = new Set<Promise<unknown>>();
   #ending = false;
 
-  /** @param afterSlice called after every time slice */
+  /** @param afterSlice called after every time slice, with `true` after the last slice of a reading */
   constructor(
     lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>,
     clock: Pick<Clock, 'monotonic'>,
-    afterSlice: () => void = () => {},
+    afterSlice: (isLast: boolean) => void = () => {},
   ) {
     this.#lmdb = lmdb;
     this.#clock = clock;
@@ -48,7 +48,7 @@ export class ReadingScheduler {
   async #run<T>(reading: Reading<T>): Promise<Awaited<T>> {
     while (!this.#ending) {
       const step = this.#runSlice(reading);
-      this.#afterSlice();
+      this.#afterSlice(step.done === true);
       if (step.done) return await step.value;
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -90,19 +90,19 @@ export async function close(): Promise<void> {
  * they read. Without it, the process would keep this memory, which is large for large stores. Call it often, including
  * during long reports.
  */
-async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<() => void> {
+async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<(isLast: boolean) => void> {
   const unmap = await openMappedPages();
   let collectedAt = clock.monotonic();
   let unmappedAt = collectedAt;
-  return () => {
+  return (isLast) => {
     const now = clock.monotonic();
     if (now - unmappedAt >= unmapEveryMs) {
       unmappedAt = now;
       unmap?.(dataFilesIn(data, ownStores).map((file) => realpathSync(file)));
     }
-    if (now - collectedAt >= collectEveryMs) {
+    if (isLast && now - collectedAt >= collectEveryMs) {
       collectedAt = now;
-      collectGarbage();
+      setImmediate(collectGarbage); // The finished report is sent first.
     }
   };
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { call, type Query, withQuery } from './client.ts';
 import { forget, usePoll } from './poll.ts';
 import { pauseAfter } from './problem.ts';
@@ -76,10 +76,10 @@ export function useWholeList<T>(path: string, query: Query, everyMs?: number) {
   const { data, error } = usePoll<Page<T>>(first, everyMs);
   const items = useSignal<readonly T[] | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     items.value = undefined;
   }, [first]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (data === undefined) return undefined;
     const stopping = new AbortController();
     const { signal } = stopping;

@@ -1,5 +1,5 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { reachable, readBody, send } from './client.ts';
 import { currentTime } from './clock.ts';
 import { pauseAfter } from './problem.ts';
@@ -59,7 +59,8 @@ export const liveness = computed(() => {
  * @param everyMs pause between two requests; `undefined` reads each path once
  */
 export function usePoll<T>(path: string | undefined, everyMs: number | undefined): PollState<T> {
-  useEffect(() => {
+  // A layout effect sends the request before the first paint, which can take longer than the response.
+  useLayoutEffect(() => {
     if (path === undefined) return undefined;
     const reader = getReader(path);
     const own = { everyMs };

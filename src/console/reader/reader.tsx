@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type ComponentChildren, Fragment } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { isTimeZone } from '../../contract/calendar.ts';
 import { isAtLeast, type Role } from '../../contract/roles.ts';
 import type { Application } from '../../contract/shapes/application.ts';
@@ -24,7 +24,7 @@ const everyMs = 30_000;
 
 export function ApplicationsReader() {
   const { items, error } = useWholeList<Application>(path, {}, everyMs);
-  useEffect(() => {
+  useLayoutEffect(() => {
     applicationsError.value = items === undefined ? error : undefined;
     if (items !== undefined) applications.value = items;
   }, [items, error]);

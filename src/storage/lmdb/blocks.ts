@@ -121,11 +121,6 @@ export function computeBlock(ref: number): number {
   return Math.floor(ref / cellsPerBlock);
 }
 
-/** Copies stored numbers of 32 bits. All supported platforms are little-endian, as the stored numbers are. */
-export function copyNumbers(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(new Uint8Array(bytes).buffer);
-}
-
 export type Block<T> = (T | undefined)[];
 
 export function blockKey(block: number, bucket: number): Buffer {

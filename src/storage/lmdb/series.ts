@@ -1,4 +1,4 @@
-import { blocksPerEnvironment, cellsPerBlock, copyNumbers, seriesPerEnvironment } from './blocks.ts';
+import { blocksPerEnvironment, cellsPerBlock, seriesPerEnvironment } from './blocks.ts';
 import { pairKey, prefixKey } from './key-prefix.ts';
 import { environmentOrdinal } from './sketches.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
@@ -127,7 +127,7 @@ export function* listSeenSeries(store: UsageTables, environment: number, at?: Sn
 }
 
 export function decodeSeen(value: Buffer): SeenBlock {
-  return copyNumbers(value);
+  return new Uint32Array(new Uint8Array(value).buffer); // All supported platforms are little-endian.
 }
 
 function seenKey(block: number): Buffer {

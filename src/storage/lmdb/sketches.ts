@@ -1,4 +1,4 @@
-import { copyNumbers, seriesPerEnvironment } from './blocks.ts';
+import { seriesPerEnvironment } from './blocks.ts';
 import { removeRange } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageTables } from './usage.ts';
@@ -72,7 +72,9 @@ export function writeChunk(value: Buffer, content: ChunkContent): number {
 /** Reads a chunk's value into new arrays. */
 export function readChunk(value: Buffer): ChunkContent {
   if (value[0] === formRegisters) return { registers: unpackRegisters(value) };
-  return { coupons: copyNumbers(value.subarray(1)) };
+  const coupons = new Uint32Array((value.length - 1) / 4);
+  for (let index = 0; index < coupons.length; index++) coupons[index] = value.readUInt32LE(1 + index * 4);
+  return { coupons };
 }
 
 function packRegisters(value: Buffer, registers: Uint8Array): void {

@@ -33,7 +33,7 @@ export const cleanup: Group = {
     endpoint('GET /applications/:id/cleanup', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'cleanUp',
-      counted: 'recent',
+      counted: 'any',
       summary: 'List the removable features, with evidence and text for a pull request',
       description:
         'Features that are safe to remove, or that always have the same variant. Archived features are omitted, because the team no longer uses these features. Undeclared names with one variant are also omitted, because an undeclared name can be a misspelling. Without `environment`, the verdicts cover all environments.',

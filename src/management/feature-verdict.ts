@@ -36,7 +36,7 @@ export const featureVerdict: Group = {
     endpoint('GET /applications/:id/features/:feature/senders', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'listSenders',
-      counted: 'now',
+      counted: 'any',
       summary: 'List the senders that check a feature',
       description:
         'A sender is kept for 90 days after its last check of the feature in an environment. Browsers and apps are distinguished by family and major version, servers by their name and the `appVersion` of their reports.',
@@ -58,7 +58,7 @@ export const featureVerdict: Group = {
     endpoint('GET /applications/:id/features/:feature/verdict', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'judgeFeature',
-      counted: 'now',
+      counted: 'any',
       summary: 'Read the verdict on a feature',
       description:
         'The verdict tells whether a feature is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused. Without `environment`, the verdict covers all environments.',

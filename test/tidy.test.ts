@@ -167,7 +167,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 2964,
   cli: 6082,
   commands: 2848,
-  console: 19402,
+  console: 19406,
   contract: 8047,
   demo: 1436,
   grpc: 1825,
@@ -179,7 +179,7 @@ const most: Readonly<Record<string, number>> = {
   reports: 7991,
   runtime: 1457,
   serve: 4532,
-  storage: 14372,
+  storage: 14376,
   webhooks: 2122,
 };
 

@@ -118,10 +118,6 @@ export class Chunk {
 
 const noCoupons = new Uint32Array(0);
 
-function copyContent({ registers, coupons }: ChunkContent): ChunkContent {
-  return registers === undefined ? { coupons: coupons.slice() } : { registers: registers.slice() };
-}
-
 function raise(into: Uint8Array, coupon: number): boolean {
   const index = (coupon >>> 17) & (registersPerChunk - 1);
   const middle = (coupon >>> 6) & 0x7ff; // The 11 bits of the coupon after the register's index.
@@ -147,12 +143,8 @@ export class HyperLogLog {
     return this.#chunk(getChunkNumber(coupon)).add(coupon);
   }
 
-  /** Adds the users of a chunk, without keeping its content. */
   mergeChunk(chunk: number, content: ChunkContent): void {
-    const known = this.#chunks[chunk];
-    // Most unions have a single sketch in most chunks, and a copy is much faster than a merge.
-    if (known === undefined) this.#chunks[chunk] = new Chunk(copyContent(content));
-    else known.merge(content);
+    this.#chunk(chunk).merge(content);
   }
 
   merge(other: HyperLogLog): void {
@@ -165,7 +157,10 @@ export class HyperLogLog {
 
   copy(): HyperLogLog {
     const made = new HyperLogLog();
-    made.merge(this);
+    for (const [index, { registers, coupons }] of this.contents()) {
+      const content = registers === undefined ? { coupons: coupons.slice() } : { registers: registers.slice() };
+      made.#chunks[index] = new Chunk(content);
+    }
     return made;
   }
 

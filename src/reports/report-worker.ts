@@ -36,6 +36,8 @@ export interface ReportRequest {
 
 /** Minimum interval between two garbage collections, ms. A collection takes up to 50 ms of the report thread. */
 const collectEveryMs = 5000;
+/** The same interval while a report is computed, because a collection delays the report. */
+const collectInReportMs = 30_000;
 
 /** Minimum interval between two releases of mapped pages, ms. */
 const unmapEveryMs = 100;
@@ -100,9 +102,9 @@ async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Pr
       unmappedAt = now;
       unmap?.(dataFilesIn(data, ownStores).map((file) => realpathSync(file)));
     }
-    if (isLast && now - collectedAt >= collectEveryMs) {
+    if (now - collectedAt >= (isLast ? collectEveryMs : collectInReportMs)) {
       collectedAt = now;
-      setImmediate(collectGarbage); // The finished report is sent first.
+      setImmediate(collectGarbage); // A finished report is sent first.
     }
   };
 }

@@ -126,7 +126,7 @@ function readProcessName(pid: number): string {
     .replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-// Skipped: processes that have exited during the search, and processes of other users.
+// These functions return an empty result if the process has exited during the search or belongs to another user.
 
 function listEntries(folder: string): string[] {
   try {

@@ -37,7 +37,7 @@ export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefi
   throw new Refusal('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
 }
 
-/** Returns the overhead of compression for incompressible bytes: a header, and a few bytes for each block. */
+/** Returns the most bytes that compression adds to a body: a header, and a few bytes for each block. */
 export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 /**
@@ -57,7 +57,7 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
   throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** A zlib function with the option `info`, which Node's types lack: the number of bytes read reveals trailing data. */
+/** A zlib function with the option `info`, which Node's types lack. The number of bytes read reveals trailing data. */
 type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;

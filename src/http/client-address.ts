@@ -12,7 +12,7 @@ export interface Proxies {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Networks likely to contain the operator's own proxies. */
+/** Networks likely to contain the operator's own proxies. A warning is logged if such a proxy is not trusted. */
 const near = new IpNetworks(['loopback', 'private']);
 
 /**
@@ -37,8 +37,8 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressFinder 
 const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
 /**
- * Follows the entries from the last proxy back to the first untrusted address: the client. A client can forge the
- * entries before it.
+ * Follows the entries from the last proxy back to the first untrusted address, which is the client. Earlier entries are
+ * ignored, because the client can forge them.
  */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;

@@ -19,7 +19,7 @@ const usualPerAddress = 16_384;
 /** Share of the open files limit that is reserved for new connections and for other files. */
 const reserve = 1 / 4;
 
-/** Interval between checks, ms. After a long check: `restFactor` times its duration, at most `maxRestMs`. */
+/** Interval between checks, ms. After a long check, it is `restFactor` times its duration, up to `maxRestMs`. */
 const lookEveryMs = 100;
 const restFactor = 5;
 const maxRestMs = 1_000;
@@ -118,7 +118,7 @@ export interface Peer {
 export interface Descriptors {
   readonly limit: number;
   /**
-   * Returns the number of the next opened descriptor, which is a lower bound of the open files. Costs two system calls.
+   * Returns the descriptor that the next opened file will get. At least as many files are open. Costs two system calls.
    */
   next(): number;
   /**
@@ -128,7 +128,7 @@ export interface Descriptors {
   peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
   /**
    * Shuts a connection down. Its owner then reads the end of the stream and closes the socket. Does nothing if the
-   * connection is already closed: its descriptor can belong to another file.
+   * connection is already closed, because another file can have its descriptor.
    */
   shutDown(peer: Peer): void;
 }

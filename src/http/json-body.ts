@@ -16,7 +16,7 @@ interface JsonBodyOptions {
   readonly optional?: boolean | undefined;
 }
 
-/** Returns a function that reads a body. It throws `invalid_body` with the field's name, or as `readBody` does. */
+/** Returns a reader of bodies. It throws `invalid_body` with the field's name, or the refusals of `readBody`. */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
   { limit = maxJsonBody, optional = false }: JsonBodyOptions = {},
@@ -62,7 +62,7 @@ function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
-/** Returns the first violation inside an alternative of a failed union. For other violations, returns `first`. */
+/** If `first` is a failed union, returns the first violation in one of its alternatives; otherwise `first`. */
 function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   const { instancePath } = first;
   const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));

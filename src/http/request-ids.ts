@@ -10,7 +10,7 @@ export function sharedHeaders<const Own extends Values>(headers: Own): Own {
   return headers;
 }
 
-/** Shared headers with the id of one request. Spreading them makes an ordinary object. */
+/** Shared headers with the id of one request. A copy made by spreading is an ordinary object, without `#common`. */
 class NamedHeaders {
   [name: string]: string;
   readonly #common: Values;

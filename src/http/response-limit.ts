@@ -4,10 +4,10 @@ import type { Dispatch, HttpResponse } from './types.ts';
 const maxResponses = 512;
 
 /**
- * Responds to at most `max` requests per event loop iteration, and to excess requests in the next iteration. While more
- * than 1 024 sockets are ready, both runtimes read up to 48 times in one iteration. No timer fires and no message of
- * another thread arrives in this time. Clients that send again immediately could prolong an iteration to a second. A
- * client whose response is deferred cannot send again in the same iteration.
+ * Responds to at most `max` requests per event loop iteration, and defers excess requests to the next iteration. During
+ * an iteration, no timer fires and no message of another thread arrives. Both runtimes read up to 48 times in one
+ * iteration while more than 1 024 sockets are ready. Clients that send again immediately could therefore prolong an
+ * iteration to a second. A client whose response is deferred cannot send again in the same iteration.
  * @param nextTurn calls its callback in the next iteration
  */
 export function limitPerTurn(

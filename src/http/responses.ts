@@ -5,8 +5,8 @@ import { sharedHeaders } from './request-ids.ts';
 import type { BodyChunks, HttpResponse } from './types.ts';
 
 /**
- * Returns the response to a refusal: `application/problem+json` (RFC 9457) with a stable `code`. A part of the response
- * is cached.
+ * Returns the response to a refusal: `application/problem+json` (RFC 9457) with a stable `code`. The status and the
+ * body are cached per `Refusal` object.
  */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   const response = written.get(refusal) ?? write(refusal);

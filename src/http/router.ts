@@ -35,7 +35,7 @@ export interface RequestTrace {
   end(route: string, response: HttpResponse): HttpResponse;
 }
 
-/** Adds tracing to a dispatch. Called only if tracing is on, so that tracing otherwise costs nothing. */
+/** Adds tracing to a dispatch. Called only if tracing is on, so that a service without tracing does not pay for it. */
 function traced(dispatch: Dispatch, traces: RequestTraces, findRoute: (request: Request) => string): Dispatch {
   return (request) => {
     const trace = traces.begin(request);

@@ -28,8 +28,8 @@ export interface TlsPair {
 
 /**
  * Reads a certificate and its key.
- * @throws {Error} if a file is not readable or usable, or if the two do not match. The message has the name of the file
- * and the remedy, but no content of the files.
+ * @throws {Error} if a file is not readable or usable, or if the key is not the certificate's key. The message has the
+ * name of the file and the remedy, but no content of the files.
  */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const cert = readPem('certificate', certFile);
@@ -151,7 +151,7 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
 }
 
 /**
- * Prepares all listeners and clients. If one of them fails, nothing changes.
+ * Prepares all listeners and clients to use renewed files. If one of them fails, all keep the earlier files.
  * @throws {Error} the first error of a listener or client
  */
 export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {

@@ -72,7 +72,7 @@ const entriesPerToken = 32;
  * is refused. The rest of the cost is charged once it is known.
  */
 export class Payer {
-  /** Name of the sender whose queue of bodies this body joins. */
+  /** Name of the sender in whose queue this body waits. */
   readonly name: string;
   readonly #deps: AdmissionDeps;
   readonly #application: LimitedApplication | undefined;
@@ -104,7 +104,7 @@ export class Payer {
     refuseUntil(wait);
   }
 
-  /** Charges the cost of a body, less the paid amount, even into debt. @param entries number of entries in the body */
+  /** Charges the rest of a body's cost, even if this leaves a debt. @param entries number of entries in the body */
   owe(bytes: number, entries = 0): void {
     const { rates, unknown, clock } = this.#deps;
     const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));

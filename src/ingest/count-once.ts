@@ -58,7 +58,7 @@ export interface CountingDeps extends AdmissionDeps {
   readonly senders: Senders;
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
-  /** Returns the lane of an application. All messages of an application go through the same lane. */
+  /** Returns the lane (a queue for the disk) through which all messages of an application go. */
   findLane(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
@@ -190,8 +190,8 @@ export class SeenMessages {
 
   /**
    * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, the message is forgotten.
-   * @param from content of the batch before the message. Later content is bound to the identity: nodes that know the
-   * identity skip it.
+   * @param from extent of the batch before the counts of the message. Nodes that already know the identity skip the
+   * counts after it.
    */
   add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);

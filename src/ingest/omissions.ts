@@ -78,11 +78,11 @@ type Holder = Record<string | number, unknown>;
 
 /**
  * Checks the optional values of a parsed body, which can be `null` or `[]`. Only a defective program sends a wrong
- * type, or a negative or fractional count: the body is refused. A correct program can send a number that is too large,
- * not finite or `null`: only this value is left out.
- *
- * A field that is a number becomes `NaN`. A count in a list becomes 0, because the position of a count has a meaning.
- * Any other map entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
+ * type, or a negative or fractional count, so such a body is refused. A correct program can send a number that is too
+ * large, not finite or `null`, so only this value is left out.
+ * A number in a field of its own is replaced by `NaN`, and a count in a list by 0, because its position has a meaning.
+ * Any other map entry is deleted. Any other field or list entry becomes `null`, so that the number of list entries
+ * stays the same.
  * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`); it is modified
  * @returns the path of the first value that was left out
  * @throws {Refusal} `invalid_body` with the path of a wrong value
@@ -100,7 +100,7 @@ export function pickRequired({ required }: { readonly required?: readonly string
   return Object.fromEntries(present.map((field) => [field, Array.isArray(body[field]) ? [] : body[field]]));
 }
 
-/** Names a required field of a body that violates its schema (see `shapeError`). @param pointer its JSON pointer */
+/** Formats the name of an invalid field for `shapeError`. @param pointer JSON pointer of the field */
 export function describePlace(pointer: string): string {
   return pathText([pointer.slice(1)]);
 }

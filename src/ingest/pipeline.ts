@@ -12,7 +12,7 @@ export interface PipelineDeps extends AdmissionDeps {
   readonly ledger: Ledger;
 }
 
-/** Sender that a message claims. A large body is charged to it, and its ledger records a refusal. */
+/** Sender named in a message, not checked yet. It pays for a large body, and its ledger records a refusal. */
 export interface ClaimedSender {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -110,9 +110,9 @@ interface ResolvedSender {
 }
 
 /**
- * Processes packets, reports and mint requests in the same steps on every transport: admit → read → check → resolve →
- * count → respond. Refusals have the order of their cost: 503, 401 and 403 (from headers alone), 413, 400, 404, 403,
- * 429. A refused message changes nothing, and the ledger records it.
+ * Processes packets, reports and requests for instance ids in the same steps on every transport: admit → read → check →
+ * resolve → count → respond. Cheap checks come first, so the statuses of refusals have this order: 503, 401 and 403
+ * (from headers alone), 413, 400, 404, 403, 429. A refused message changes nothing, and the ledger records it.
  */
 export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   implements Intake<Incoming, Outgoing>

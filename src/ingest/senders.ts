@@ -13,19 +13,19 @@ interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
 
 type SenderSink = Pick<Batch, 'senders'>;
 
-/** Maximum number of first-seen marks in total, which take about 30 MB. */
+/** Maximum number of remembered marks (see `Senders`), which take about 30 MB. At the limit, all are forgotten. */
 const maxSightings = 500_000;
 
 /**
- * Marks that a sender, or a feature it requests, was seen in a period of ten minutes. A batch gets each mark once;
- * later messages cost two lookups. Marks of a rolled-back batch go into the next one (see `Lane`).
+ * Adds a mark to a batch when a sender, or its request for a feature, is first seen in a period of ten minutes. Later
+ * messages of the period cost two lookups. Marks of a rolled-back batch go into the next one (see `Lane`).
  */
 export class Senders {
   readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
   #slot = 0;
   #sightings = 0;
 
-  /** Returns the sender of a packet at `now` (Unix ms). Adds a first-seen mark of a new sender to the batch. */
+  /** Returns the sender of a packet at `now` (Unix ms). Adds a mark to the batch if the sender is new. */
   ofPacket(batch: SenderSink, environment: number, userAgent: string | undefined, now: number): Asker {
     const { packets } = this.#at(environment, now);
     return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
@@ -80,7 +80,7 @@ export class Asker {
   readonly #slot: number;
   readonly #sender: Sender;
   readonly #onSighting: () => void;
-  /** Series that the sender has reported. If the sender requests features, also the first series of each feature. */
+  /** Series of which the sender has sent data. Of a feature, this includes the first series, which has the mark. */
   readonly #series = new Set<number>();
 
   /** @param onSighting called for each new mark, to limit the number of marks */

@@ -16,7 +16,7 @@ const lastDataSent = 11;
 const dataSegmentsOut = 39;
 
 /**
- * Opens this process's descriptors with the C library. `Bun.serve` hides connections until their first request.
+ * Opens this process's descriptors with the C library, because `Bun.serve` hides connections until their first request.
  * @returns `undefined` on systems other than Linux with glibc
  */
 export function openDescriptors(): Descriptors | undefined {
@@ -83,7 +83,7 @@ function createSocketReader(libc: Libc) {
   return { readPort, readSender, readPeer };
 }
 
-/** Lists the open files. Listing needs a free descriptor. If none is free, every number below the limit is open. */
+/** Lists the open files. Listing needs a free descriptor. If none is free, returns every number below the limit. */
 function openFiles(limit: number): number[] {
   try {
     return withReserve(() => readdirSync('/proc/self/fd')).map(Number);

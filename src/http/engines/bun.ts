@@ -66,8 +66,8 @@ async function serve(
       port: own,
       ...(pair && { tls: { ...pair, ciphers: cipherSuites } }),
       development: false,
-      // `false` prevents Bun from sharing a port without TLS with other listeners. Bun's `reload` ignores renewed TLS
-      // files, which therefore need a new listener on the same port.
+      // `false` keeps the port exclusive. A port with TLS is always shared. Bun's `reload` ignores renewed TLS files,
+      // so a renewal opens a second listener on the port.
       reusePort,
       // This engine enforces the size limit itself. Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -291,7 +291,7 @@ class BunRequest implements Request {
     return declared !== undefined && declared > brief ? this.#readChunks(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of unknown length, or a body so long that Bun's idle timeout could end an honest client, in chunks. */
+  /** Reads a body in chunks if its length is unknown, or so long that Bun's idle timeout could end an honest client. */
   async #readChunks(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();

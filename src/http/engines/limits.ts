@@ -11,8 +11,8 @@ export const maxHead = 16 * 1024;
 export const briefBody = 64 * 1024;
 
 /**
- * Idle time and number of bytes after which the connection of a refused body is closed. Closing a connection while the
- * client still sends resets it, and can lose the response (RFC 9112 §9.6).
+ * Idle time and number of bytes after which the connection of a refused body is closed. Until then, the rest is read.
+ * Closing earlier would reset the connection, which can lose the response (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 

@@ -37,7 +37,7 @@ export function describeHost(host: Host, groups: readonly Group[]): Json {
   };
 }
 
-/** @param fixed `components` that do not come from endpoints */
+/** @param fixed `components` that are not derived from endpoints */
 function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};

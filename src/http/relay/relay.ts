@@ -255,7 +255,7 @@ interface Reading {
   charged: number;
 }
 
-/** A request that another thread has accepted. That thread reads the body when the handler here needs it. */
+/** A request that another thread has accepted. That thread reads the body only when the handler needs it. */
 class ForwardedRequest implements Request {
   readonly method: string;
   readonly path: string;

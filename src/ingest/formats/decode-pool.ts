@@ -43,7 +43,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout,
-    // If atomics are disabled, the thread returns to its event loop between reports, and collects garbage there.
+    // Disabled, so that the thread returns to its event loop between reports and can collect garbage there.
     atomics: 'disabled',
   });
   const queue = new FairQueue(bounds);

@@ -52,8 +52,7 @@ const usualConnections = 2_048;
 const usualWatches = 1_024;
 
 /**
- * Lowest limit of bytes in calls with incomplete messages. The limit is higher if a few of the largest messages need
- * more.
+ * Limit of bytes in calls with incomplete messages. The limit is higher if a few messages of maximum size need more.
  */
 const minBytes = 64 * 1024 * 1024;
 

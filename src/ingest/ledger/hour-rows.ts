@@ -4,7 +4,7 @@ import { LedgerBound, ofOtherSenders } from '../../storage/aggregate/hot-ledger.
 import type { LedgerRow } from '../../storage/commit/batch.ts';
 import { encodeDimensions, type LedgerDimensions } from '../../storage/lmdb/ledger.ts';
 
-/** Limits of the index of accepted senders: number of entries, and length of a User-Agent. */
+/** Limits of the index of accepted senders: entries, and length of a User-Agent. Further senders are not indexed. */
 const maxRecent = 300;
 const maxRecentAgent = 300;
 
@@ -29,7 +29,7 @@ export class HourRows {
   readonly #recent = new Map<string | undefined, RecentSender[]>();
   #recentSize = 0;
 
-  /** @param known the stored subjects of this hour */
+  /** @param known dimensions of the rows that the store already has for this hour */
   constructor(application: number, hour: number, known: Iterable<LedgerDimensions>) {
     this.application = application;
     this.hour = hour;
@@ -51,7 +51,7 @@ export class HourRows {
     return this.#rows.get(otherText) ?? this.#open(other, otherText);
   }
 
-  /** Returns the row of an accepted message. Runs for every packet, so it encodes no subject for a known sender. */
+  /** Returns the row of an accepted message. Runs for every packet, so rows of recent senders come from an index. */
   acceptedRow(sender: AcceptedSender): LedgerRow {
     const name = sender.instance ?? sender.userAgent;
     const recent = this.#recent.get(name);

@@ -59,7 +59,7 @@ export interface LedgerFigures {
 }
 
 interface LedgerDeps {
-  /** Store with rows of earlier runs. Only the main thread has it. `HotLedger` limits the rows of all threads. */
+  /** Store with rows of earlier runs. Only the main thread has it, and limits the rows of all threads (`HotLedger`). */
   readonly store?: UsageTables;
   readonly clock: Clock;
   /** Sends the result of `takeFigures` to the main thread. Absent in the main thread. */
@@ -121,7 +121,7 @@ export class Ledger {
     batch.ledger.add(this.#findRow(source.application, dimensions, at), at, example);
   }
 
-  /** Returns the ledger subject of notes about a message, without the code, which is known only after a comparison. */
+  /** Returns the row (as text) for notes about a message, without their code, which a later comparison finds. */
   noteDimensions(source: AttributedSource): string {
     const { userAgent, instance, ...subject } = acceptedDimensions(createSender(source));
     const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };

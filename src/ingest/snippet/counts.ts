@@ -14,8 +14,8 @@ export interface Entry {
   /** True if later values are added to `values`; false if later values replace `values`. */
   readonly isSum: boolean;
   /**
-   * Number of the message that has these values, if `post` repeats messages unchanged. A retry sends the same entries.
-   * Later values are separate entries.
+   * Number of the message that has these values, if `post` repeats messages unchanged. A retry then sends the same
+   * entries, and later values are separate entries.
    */
   message?: number | undefined;
 }

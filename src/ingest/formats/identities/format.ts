@@ -39,7 +39,7 @@ const checkContentType = contentTypeCheck('application/json');
 
 const source = { route: 'identities', transport: 'http' } as const;
 
-/** Handles mint requests. The key is in a header, so the body of a sender without a key is not read. */
+/** Handles requests for an instance id. The key is in a header, so a body without a known key is not read. */
 function mintHandler(
   deps: IdentityDeps,
 ): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, HttpResponse> {

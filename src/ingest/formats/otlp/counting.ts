@@ -21,7 +21,7 @@ export interface OtlpCountingDeps extends Pick<CountingDeps, 'clock' | 'dictiona
   readonly retention: Retention;
 }
 
-/** The environment of an application to which a resource of a request is resolved. */
+/** The environment and the service to which a resource (the reporting process) of a request belongs. */
 export interface Place {
   readonly environment: Environment;
   readonly service: string;
@@ -192,14 +192,14 @@ function toSeriesRef(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }
 
-/** Maximum number of totals in each of two maps. The maps hold totals that are not folded into the store yet. */
+/** Maximum number of totals in each of two maps, which hold totals that are possibly not in the store yet. */
 const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;
 
 export class LatestTotals {
   readonly #store: Pick<UsageTables, 'totals'>;
-  /** Latest totals by application and digest. Needed until the totals are folded into the store. */
+  /** Latest totals by application and digest of the series. A total reaches the store only later, from the journal. */
   #recent = new Map<string, Last>();
   /** Earlier totals. Forgetting all earlier totals together is cheaper than forgetting the oldest total each time. */
   #earlier = new Map<string, Last>();
@@ -224,7 +224,7 @@ export class LatestTotals {
       this.#recent = new Map();
     }
     if (last === undefined) return fresh === 1 ? undefined : 'first_point';
-    // A restarted process has another start, and thus another digest. A smaller value therefore means a shared series.
+    // A restarted process has another start, and thus another digest. So here two processes share a series.
     return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;
   }
 }

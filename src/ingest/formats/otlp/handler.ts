@@ -17,7 +17,7 @@ import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.t
 
 export interface OtlpDeps extends CountingDeps, OtlpCountingDeps {
   readonly decoder: Decoder<OtlpFormat, OtlpRequest>;
-  /** Store with the latest folded totals. */
+  /** Store with the last total of each series. */
   readonly store: Pick<UsageTables, 'totals'>;
   /** Maximum length of a decompressed body in bytes. */
   readonly maxReport: number;
@@ -50,7 +50,7 @@ export interface OtlpTransport<Incoming, Outgoing> extends Omit<Transport<Incomi
   refuse(refusal: Refusal, incoming: Incoming): Outgoing;
 }
 
-/** Handles export requests. The key is in a header, so the body of a sender without a key is not read. */
+/** Handles export requests. The key is in a header, so a body without a known key is not read. */
 export function otlpHandler<Incoming, Outgoing>(
   deps: OtlpDeps,
   signal: Signal,
@@ -197,7 +197,7 @@ function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
 export interface Placement {
   /** Places in the order of the resources; `undefined` for a resource whose environment is unknown. */
   readonly places: readonly (Place | undefined)[];
-  /** Number of records whose resource has no place. */
+  /** Number of records whose resource has no known environment. */
   readonly unplaced: number;
 }
 

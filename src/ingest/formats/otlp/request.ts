@@ -8,7 +8,7 @@ export type Scalar = string | number | boolean;
 export type Attributes = Map<string, Scalar>;
 
 /**
- * Names of each attribute, latest first, in OpenTelemetry's conventions for feature flags
+ * Names of each attribute in OpenTelemetry's conventions for feature flags, the latest name first
  * (https://opentelemetry.io/docs/specs/semconv/feature-flags). Released hooks still send the earlier names.
  */
 const names = {

@@ -21,10 +21,10 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Maximum number of records that wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
+/** Maximum number of records in the journal that are not in the store yet: 4 MiB. Packets may fill it to 64 MiB. */
 const maxUnfolded = 100_000;
 
-/** Maximum number of parts in memory. All other parts are folded, so the store knows them. */
+/** Maximum number of parts in memory. Earlier parts are found in the store. */
 const maxKnown = 1000;
 
 /**
@@ -132,7 +132,7 @@ export class ImportedParts {
     const known = this.#known.get(identity.join());
     if (known !== undefined) return known;
     const { store } = this.#deps.usageStore;
-    store.messages.resetReadTxn(); // The new read transaction sees parts that were folded before this request.
+    store.messages.resetReadTxn(); // The new read transaction sees parts that were stored before this request.
     return isRemembered(store, digestBytes(...identity)) ? Promise.resolve() : undefined;
   }
 

@@ -244,12 +244,11 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
 
 /**
  * Adds the values of an entry, which can have its own time (Unix ms).
- *
  * An entry with a feature has one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
- * `variantValues` for any variant. `variantValues` takes precedence. An entry without a feature has the value `value`.
- * Current SDKs send `variantValues` instead. These are summed or, in an observation, counted one by one. A `value` of
- * zero counts as absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders
- * send counts. Counts are read only from an entry without values.
+ * `variantValues` for any variant. `variantValues` takes precedence. An entry without a feature has only `value`.
+ * Current SDKs send `variantValues` in its place, which are summed or, in an observation, counted one by one. A `value`
+ * of zero counts as absent if there are other values, because protobuf cannot distinguish zero from absent. Old senders
+ * send counts in place of values. Counts are read only from an entry without values.
  */
 export function addValues(
   builder: MetricsBuilder,

@@ -67,7 +67,7 @@ export const PacketSchema = Type.Object(
 
 type SentPacket = Static<typeof PacketSchema>;
 
-/** Property with the path of the first value that was left out of a packet. No sender can send a symbol. */
+/** Property with the path of the first value that was left out of a packet. A symbol cannot come from a sender. */
 const omitted = Symbol('omitted');
 
 /** A packet in the form that is counted, without empty fields. */
@@ -174,7 +174,7 @@ function isObject(value: unknown): value is Fields {
 }
 
 /**
- * True for a text within the schema's limit of characters. Counts code units. A text has at least as many code units as
+ * True for a text within the schema's limit of characters. Compares the code units, which are never fewer than the
  * characters.
  */
 function isShortText(value: unknown): boolean {

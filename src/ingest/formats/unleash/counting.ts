@@ -112,7 +112,7 @@ export class UnleashCounter {
     }
   }
 
-  /** Returns the rows of a usage. A chunk that begins within a flag continues the last rows. */
+  /** Returns the rows of a usage. A chunk that begins in the middle of a flag continues the rows of the last chunk. */
   #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
     const last = this.#usages.at(-1);
     if (last !== undefined && first !== undefined && first.kind < opensFeature) return last.rows;
@@ -203,7 +203,7 @@ function isEarlyNode({ appName }: Head, request: Headers): boolean {
   return request.header('user-agent') === appName && request.header('accept-encoding') === 'gzip,deflate';
 }
 
-/** Time in the identity of a sender, later than any start, because the earliest identities are forgotten first. */
+/** Time in identities that are kept longest: it is later than any real start, and the earliest are forgotten first. */
 const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 
@@ -253,7 +253,7 @@ function listNames({ appName, connection, instance }: Head): readonly string[] |
   return instance === undefined ? undefined : [appName ?? '', 'instance', instance];
 }
 
-/** Creates an identity. Identities of similar times are adjacent in the store. */
+/** Creates the identity of a message or its sender. Identities of similar times are adjacent in the store. */
 function createIdentity({ application, environment }: Place, names: readonly string[], seconds: number): Uint8Array {
   const text = JSON.stringify(['unleash', environment, ...names]);
   const [a, b] = digestWords(hash('sha256', text, 'buffer'));

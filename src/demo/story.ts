@@ -29,9 +29,7 @@ export interface VariantCounts {
   readonly counts: readonly [checks: number, used: number, viewed: number];
 }
 
-/**
- * Visitors that a reader can look up by their identity. These visitors come every day, and have the numbers 1, 2 and 3.
- */
+/** Visitors whose identities a user of the demo can look up. They come every day, and have the numbers 1, 2 and 3. */
 export const samplePeople = ['ada@example.com', 'grace@example.com', 'linus@example.com'] as const;
 
 /** Number of all visitors, and of visitors on an average day. */
@@ -39,8 +37,8 @@ const population = 8000;
 const perDay = 2000;
 
 /**
- * Step through the list of visitors in the order of a day. It reaches all visitors, because it has no common factor
- * with their number.
+ * Distance in the list between two consecutive visitors of a day. All visitors are reached, because the distance has no
+ * common factor with their number.
  */
 const stride = 3571;
 

@@ -8,7 +8,7 @@ import { managementApi } from './management-api.ts';
 interface DocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
-  /** Public URL of the base host. */
+  /** Public URL of this API, for which access tokens are valid. */
   readonly audience: string;
   readonly serviceScope: string;
 }

@@ -16,8 +16,8 @@ export function computeReport(
 }
 
 /**
- * Creates the task that computes the result of an experiment. The intended split is the split of the plan. If the plan
- * has no split, it is the feature's split of the whole period.
+ * Creates the task that computes the result of an experiment. The intended split comes from the plan. If the plan has
+ * no split, the feature's split counts, provided that it was the same in the whole period.
  */
 export function createTask(
   directory: Directory,

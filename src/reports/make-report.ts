@@ -37,7 +37,7 @@ import { type SendersTask, sendersReport } from './verdicts/senders-report.ts';
 import { type VerdictTask, verdictReport } from './verdicts/verdict-report.ts';
 import { Verdicts } from './verdicts/verdicts.ts';
 
-/** Every report by name. Responses of the API are UTF-8 JSON. */
+/** Every report by name. The results for responses of the API are already UTF-8 JSON. */
 export type Reports = ReturnType<typeof createReports>;
 
 export type ReportResult<Name extends keyof Reports> =

@@ -41,7 +41,7 @@ const stride = 1000;
 /** Maximum number of applications in the index. */
 const maxApplications = 500;
 
-/** The names of an application's features, to search with `indexOf`. */
+/** The names of an application's features, in one text that `indexOf` searches. */
 interface Names {
   readonly names: string[];
   readonly known: Set<string>;
@@ -49,7 +49,7 @@ interface Names {
   text: string;
   /** Index of the beginning of each name. */
   readonly starts: number[];
-  /** The next ordinal to read, by environment. Series of an environment are never deleted. */
+  /** The next ordinal to read, by environment. Earlier series are not read again, because series are never deleted. */
   readonly next: Map<number, number>;
 }
 

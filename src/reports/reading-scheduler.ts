@@ -64,7 +64,7 @@ export class ReadingScheduler {
         if (step.done || this.#clock.monotonic() >= end) return step;
       }
     } finally {
-      // The LMDB add-on would end its read transaction only in the next round of the event loop.
+      // End the read transaction now. The LMDB add-on would end it only in the next event loop iteration.
       this.#lmdb.resetReadTxn();
     }
   }

@@ -68,7 +68,7 @@ export class SharedResults {
   }
 }
 
-/** Returns the previous result if the new result has the same tag, because a strong entity tag identifies bytes. */
+/** Returns the previous result if the new tag is equal, because equal strong entity tags promise equal bytes. */
 async function makeAfter(known: SharedResult | undefined, make: () => Promise<PackedJson>): Promise<PackedJson> {
   const [made, before] = await Promise.all([make(), known?.result]);
   return before?.tag === made.tag ? before : made;

@@ -167,7 +167,7 @@ function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
   return { log: debug, slow: { fromMs: config.slowCommit, log }, others: front.queues };
 }
 
-/** Returns a function that finds the journal lane of an application. With a collector, the lane records spans. */
+/** Returns a function that finds the queue (lane) of an application's packets. With a collector, it records spans. */
 function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
   const findLane = (application: number) => intake().findLane(application);
   return otlpEndpoint === undefined ? findLane : (application: number) => tracedLane(findLane(application));

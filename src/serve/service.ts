@@ -18,7 +18,7 @@ import { ServiceStatus } from './service-status.ts';
 export interface Service {
   /** Reports the service as not ready, but continues to serve requests. */
   leave(): void;
-  /** Replaces the identity providers from the configuration. */
+  /** Replaces the identity providers that the configuration declares. */
   setProviders(configured: ConfiguredProviders): void;
   /** Changes settings that take effect without a restart. */
   set(live: LiveSettings & Pick<Config, 'apiRate' | 'tokenRate'>): void;

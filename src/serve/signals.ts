@@ -84,7 +84,7 @@ export interface Reloadable {
   readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
   readonly log: Log;
   setLogLevel(level: LogLevel): void;
-  /** Like the functions below, `undefined` until the service has started. */
+  /** Changes the providers. This function and `set` are `undefined` until the service has started. */
   setProviders: ((configured: ConfiguredProviders) => void) | undefined;
   set: ((live: Config) => void) | undefined;
 }

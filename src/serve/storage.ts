@@ -49,7 +49,7 @@ export interface UsageStorageDeps {
   readonly directory: Directory;
   readonly health: StoreHealth;
   /**
-   * Finds the journal lane of an application. Call this only for packets: the lanes do not exist before usage is open.
+   * Finds the journal lane of an application. Call this only for packets, because no lane exists before usage is open.
    */
   findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */

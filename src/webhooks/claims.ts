@@ -5,7 +5,7 @@ import { end, giveUp, webhookIn } from './queue.ts';
 import type { SendResult } from './send.ts';
 import { describeTarget } from './webhooks.ts';
 
-/** Duration of a claim on a delivery. A node that records no result within it is presumed dead. */
+/** Duration of a node's claim on a delivery. A node that records no result in this time is presumed dead. */
 export const leaseMs = 60_000;
 
 /** A webhook is disabled if a delivery is given up, and no delivery has succeeded in this period. */

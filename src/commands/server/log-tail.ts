@@ -5,7 +5,7 @@ import { readable } from '../../runtime/files.ts';
 const mostLines = 1000;
 const mostBytes = 1024 * 1024;
 
-/** The unit of the packages. */
+/** Name of the systemd unit that the packages install. */
 const unit = 'flagmeter';
 
 /**

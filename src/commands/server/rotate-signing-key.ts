@@ -17,7 +17,7 @@ import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.
 import { readConfig } from './server-options.ts';
 
 /**
- * A running service, or each node, publishes the key within seconds and signs with it a minute later.
+ * Adds a signing key. Each running service publishes the key within seconds, and signs with it a minute later.
  * @throws {UsageError} for wrong options
  * @throws {Failure} without confirmation
  * @throws {Error} when the data directory is not prepared, or cannot be written

@@ -7,7 +7,7 @@ import type { PostgresAddress } from '../../replication/postgres/postgres-url.ts
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { loadPostgresKey, postgresAddress } from '../../serve/postgres-connection.ts';
 
-/** Settings of an installed server. The unit of the packages and the chart use this file. */
+/** Settings file of an installed server, which the systemd unit and the Helm chart name. */
 const installedConfig = '/etc/flagmeter/flagmeter.json';
 
 /**
@@ -24,7 +24,7 @@ export function readConfig(
   return loadConfig({ ...terminal, argv: [...installed, ...options] });
 }
 
-/** True if the installed file exists and no other is named; if a data directory is named, also requires read access. */
+/** True to read the settings file of an installed server. It must be readable if the command names a data directory. */
 function usesInstalled(given: Arguments, { env }: Terminal): boolean {
   if (given.has('config') || env['FLAGMETER_CONFIG'] || !existsSync(installedConfig)) return false;
   const isNamed = given.has('data') || Boolean(env['FLAGMETER_DATA']);

@@ -101,7 +101,7 @@ function attempt<T>(read: () => T): T | Error {
 /** Formats what was read, or the reason why it was not read. */
 function show<T>(read: T | Error, format: (value: T) => string): string {
   const text = read instanceof Error ? read : attempt(() => format(read));
-  // Messages show URLs with their query to the operator. The readers of this file must not see a secret in a query.
+  // Messages can contain URLs with a secret in the query, which the people who read this file must not see.
   return text instanceof Error ? text.message.replaceAll(/(\b\w+:\/\/[^\s?#]*)[?#]\S*/g, '$1?…') : text;
 }
 

@@ -81,7 +81,7 @@ async function verifyBackup(from: string, config: Config, terminal: Terminal, re
   return longWork(terminal, { words: 'checking', work });
 }
 
-/** Creates a directory next to the file of a backup. A backup from elsewhere has its directory in `TMPDIR`. */
+/** Creates a directory next to the file of a backup; for a backup from elsewhere, creates it in `TMPDIR`. */
 async function withTemporary<T>(source: BackupSource, use: (directory: string) => Promise<T>): Promise<T> {
   const place = typeof source === 'string' ? resolve(source) : join(tmpdir(), 'flagmeter');
   checkRoomFor(source, place);

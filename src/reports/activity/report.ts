@@ -43,7 +43,7 @@ interface Sights {
 
 /** Maximum age of cached refusals, and of cached times at which features and senders were seen, ms. */
 const freshMs = 20_000;
-/** Maximum age of cached moves of splits and of traffic, ms. They change once a day, and when late reports arrive. */
+/** Maximum age of cached moves (lasting changes of splits and traffic), ms. New moves are found about once a day. */
 const movesMs = 600_000;
 
 /** Finds the changes in the data of applications, and caches them. */

@@ -24,7 +24,7 @@ const leastTraffic = Math.log(2);
 /** Minimum variance of daily traffic: a standard deviation of 5 %. */
 const trafficNoise = 0.05 ** 2;
 
-/** A move of the shares of a feature's variants. */
+/** A lasting change of the shares of a feature's variants. */
 export interface SplitMove {
   readonly feature: string;
   /** Start of the day, minutes since the epoch. */
@@ -35,7 +35,7 @@ export interface SplitMove {
   readonly shares: readonly { readonly variant: string; readonly from: number; readonly to: number }[];
 }
 
-/** A move of the checks of a whole environment. */
+/** A lasting change of the number of checks in a whole environment. */
 export interface TrafficMove {
   readonly minute: number;
   /** Checks per day before the move. */
@@ -154,7 +154,7 @@ function* findMinute(
 }
 
 /**
- * Finds the hour of a move by the method of least squares. From this hour on, the shares fit the new level better than
+ * Finds the hour of a move by the method of least squares: the hour from which the shares fit the new level better than
  * the old level. Returns 0 if the counts by hour are gone, because only one sum is left for the day.
  */
 export function hourOfMove(

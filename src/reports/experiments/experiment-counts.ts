@@ -137,8 +137,8 @@ export function createSide({ variant, users, days, metrics, amounts }: VariantDa
 }
 
 /**
- * Computes the spread of a metric. For amounts, only the number of observations is known, not each amount: every
- * observation counts as the mean amount.
+ * Computes the spread of a metric. For amounts, only the number of observations is known, not each amount. Every
+ * observation therefore counts as the mean amount.
  */
 function computeSpread(days: VariantDays['days'], sums: readonly DayOfMetric[] | undefined): number {
   const checks = days.reduce((all, day) => all + day.checks, 0);

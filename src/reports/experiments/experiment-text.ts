@@ -40,7 +40,7 @@ interface Frozen extends Pick<ExperimentFigures, 'days' | 'split' | 'variants'> 
   readonly guardrails: readonly Pick<ExperimentFigures['guardrails'][number], 'metric' | 'state'>[];
 }
 
-/** Returns the outcome of an experiment that is over. A mismatched split makes the result untrustworthy. */
+/** Returns the outcome of an experiment that is over: `untrustworthy` if the split does not match the plan. */
 export function judgeExperiment(
   { direction }: Pick<Experiment, 'direction'>,
   { split, variants }: Pick<Frozen, 'split' | 'variants'>,
@@ -93,7 +93,7 @@ export function showFrozen(experiment: Experiment): ExperimentFigures | undefine
   return isClear ? { ...figures, text: describeConclusion(experiment, figures) } : figures;
 }
 
-/** Lists the results of the experiments that have finished recently, as planned. */
+/** Lists the results of experiments that finished recently and as planned. */
 export function listConclusions(
   accounts: Accounts,
   { id, environments }: Pick<Application, 'id' | 'environments'>,

@@ -186,7 +186,7 @@ export function bucketsBefore(
   return bounds.filter((bound) => bound <= from);
 }
 
-/** Returns the width of the widest cells that fit into the buckets of the previous range. */
+/** Returns the width of the widest stored buckets that fit into the buckets of the previous range. */
 export function grainBefore(range: ReportRange, { before }: Comparison, horizons: Horizons) {
   return before.from < horizons.hours ? range.step : chooseGrain(range);
 }

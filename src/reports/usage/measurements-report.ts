@@ -35,7 +35,7 @@ export function* measurementsReport(
   const metrics = yield* pickSeries(store, environment.number, (name) => createTotals(name, only));
   const budget = new PointBudget();
   const days = range.zoned?.starts !== undefined;
-  // Days of a time zone are added up from hours, only a few of which are in memory at a time.
+  // Days of a time zone are added up from hours. Only a few hours are in memory at a time, so they need no limit.
   const source = { store, series: metrics, budget: days ? new PointBudget(anyLength) : budget };
   const inHours = { ...range, ...(days && ({ step: 'hour' } as const)) };
   yield* sumUp(source, environment.number, inHours, (ordinal, total, points) => {

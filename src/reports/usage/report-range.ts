@@ -103,7 +103,7 @@ function createZonedRange(timeZone: string, { from, to, step }: ReportRange, { h
   return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
 }
 
-/** Returns the complete UTC days of a range, and the rest: today, if in the range. They are at least one day. */
+/** Returns the complete UTC days of a range, and the rest (today, if in range). Together, they are at least one day. */
 export function splitUserDays({ from, to, zoned, today = Number.POSITIVE_INFINITY }: ReportRange) {
   const touched = userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
   const end = Math.max(touched.from + 1, Math.min(touched.to, today + 1));
@@ -128,7 +128,7 @@ export function shownZone({ step, zoned }: ReportRange): { timeZone?: string } {
   return { timeZone: step === 'day' && zoned.starts === undefined ? 'UTC' : zoned.timeZone };
 }
 
-/** Returns the widest cells that fit into the buckets of a range. Days of a time zone are added up from hours. */
+/** Returns the width of the stored buckets to read for a range. Days of a time zone are added up from hours. */
 export function chooseGrain({ step, zoned }: ReportRange): Step {
   return zoned?.starts === undefined ? step : 'hour';
 }

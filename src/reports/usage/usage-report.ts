@@ -37,7 +37,7 @@ interface VariantTotals {
 }
 
 /**
- * Adds up the count cells of an environment and counts its users.
+ * Adds up the counts of an environment, and counts its users.
  * @param only feature to report; `undefined` for all
  * @param unions users known from earlier reports of this store
  * @throws {Refusal} `too_many_points`

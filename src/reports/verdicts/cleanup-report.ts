@@ -43,7 +43,7 @@ interface KeptFeature {
   readonly why: Reasons[number];
 }
 
-/** The findings about all features, and the features behind two of them: the removable and the kept features. */
+/** The findings about all features, with the features that can be removed and the features that must still be kept. */
 export interface CleanupResult extends FeatureFindings {
   readonly removable: readonly Removable[];
   readonly total: number;

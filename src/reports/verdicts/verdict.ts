@@ -82,7 +82,7 @@ export function reporting({ now, quietMs }: VerdictFacts, senders: readonly Seen
 
 /**
  * Returns the senders that checked a feature and no longer report, in any version. All browsers count as one sender,
- * because a team does not choose the browsers of its users. Senders beyond the limit cannot be distinguished.
+ * because a team does not choose the browsers of its users. Senders beyond the stored maximum count as one sender, too.
  */
 export function goneAskers(facts: VerdictFacts, { askers, reporters }: EnvironmentFacts): readonly SeenSender[] {
   const still = new Set(reporting(facts, reporters).map(getProgram));
@@ -95,8 +95,8 @@ export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: Environme
 }
 
 /**
- * True if all senders that checked a feature are known. Senders beyond the limit and senders of imported counts are
- * unknown. Senders are forgotten after 90 days, and count as switched off.
+ * True if all senders that checked a feature are known. Not known are senders beyond the stored maximum, and senders of
+ * imported counts. Senders are forgotten 90 days after their last message, and then count as switched off.
  */
 export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: EnvironmentFacts): boolean {
   const last = sight?.lastSeenAt ?? null;

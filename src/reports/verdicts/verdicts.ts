@@ -200,7 +200,7 @@ export function judgeIn(
     : judged;
 }
 
-/** Returns the section of a declaration that a verdict depends on. */
+/** Returns the fields of a declaration that affect a verdict, as text. */
 function saidBy(declaration: FeatureDeclaration | undefined): string {
   if (declaration === undefined) return '';
   const { archived, archivedAt, permanent, snoozedUntil, createdAt } = declaration;

@@ -115,7 +115,7 @@ export class FrontThread {
     await this.#core?.intake.settled();
   }
 
-  /** Calls `Lane.barrier`. Packets whose bodies are still arriving are not waited for: they see the current updates. */
+  /** Calls `Lane.barrier`. Ignores packets whose bodies are still arriving, because they see the current updates. */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
     await this.#core?.intake.findLane(application).barrier(application);
@@ -287,9 +287,7 @@ class FrontCore {
   }
 }
 
-/**
- * True if the journal has too many unfolded frames. Each thread checks this, because the main thread can be too busy.
- */
+/** True if too much of the journal is not in the store yet. Each thread checks it, as the main thread can be too busy. */
 function isLate({ unfoldedBytes }: ProducerCommitter): boolean {
   return unfoldedBytes > maxUnfoldedBytes;
 }

@@ -49,7 +49,7 @@ export function hashToChance(a: number, b: number, c = 0): number {
 /** The share of each name; the sum is 1. */
 export type Shares = Readonly<Record<string, number>>;
 
-/** Returns the name at a point from 0 to 1, if the shares of the names are placed side by side. */
+/** Returns the name at a point from 0 to 1. The shares of the names are consecutive sections of this range. */
 export function atShare(shares: Shares, point: number): string {
   let rest = point;
   let name = '';

@@ -21,7 +21,7 @@ export async function bindFailure(host: string, port: number, cause: NodeJS.Errn
 }
 
 /**
- * Checks that an address is free before the HTTP engine opens it as shared.
+ * Checks that an address is free, before the HTTP engine opens it for sharing with other listeners.
  * @returns the port; a free port if `port` is 0
  * @throws {Error} the error of `bindFailure` if the address is in use
  */

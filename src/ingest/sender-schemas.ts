@@ -3,7 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 import { type DocumentOptions, Name, printable, Time } from '../contract/shapes/fields.ts';
 
-/** Schema options of a name that a sender chooses. The check accepts invalid names, which are left out later. */
+/** Schema options of a name that a sender chooses. The schema accepts invalid names, which are left out later. */
 export const sentName = {
   documented: {
     component: 'SentName',

@@ -22,7 +22,7 @@ const limits = { usual: 20, most: 100 };
 const atOnce = 200;
 /** Maximum number of declared features that one search compares. */
 const maxCompared = 500_000;
-/** Maximum number of declared features whose similarity to a text without results is measured. */
+/** Maximum number of declared features that are compared for a suggestion if a search has no results. */
 const maxMeasured = 20_000;
 
 interface RankedResult extends SearchResult {

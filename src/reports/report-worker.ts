@@ -89,8 +89,8 @@ export async function close(): Promise<void> {
 
 /**
  * Returns a function that releases the memory of finished reports: their garbage, and the pages of the data files that
- * they read. Without it, the process would keep this memory, which is large for large stores. Call it often, including
- * during long reports.
+ * they read. The process would otherwise keep this memory, which is large for large stores. Call the function often,
+ * including during long reports.
  */
 async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<(isLast: boolean) => void> {
   const unmap = await openMappedPages();

@@ -176,7 +176,7 @@ const healthRouter = createRouter(
   routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
-/** Responds during startup: health, preflights, and 503 for all others. Web pages can read the 503 for a packet. */
+/** Responds during startup: health, preflights, and 503 for other requests. Web pages can read the 503 for a packet. */
 const starting: Dispatch = (request) => {
   if (['/healthz', '/readyz'].includes(request.path)) return healthRouter(request);
   if (!request.path.endsWith(telemetryPath)) return problem(notStarted);

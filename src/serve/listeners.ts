@@ -27,7 +27,7 @@ function listBusyPaths({ metricsPathPrefix = '' }: Config): readonly string[] {
   return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
 }
 
-/** Returns the address to bind. The name `localhost` can stand for two addresses; clients try both of them. */
+/** Returns the address to bind: 127.0.0.1 for `localhost`. The name can also stand for ::1, but clients try both. */
 function bindAddress(address: string): { host: string; port: number } {
   const { host, port } = parseAddress(address);
   return { host: host === 'localhost' ? '127.0.0.1' : host, port };

@@ -15,7 +15,7 @@ export function digestKey(teamId: string): string {
   return `${service} digest ${teamId}`;
 }
 
-/** The team of a digest; `undefined` for other keys. */
+/** Returns the team id in the key of a digest; `undefined` for any other kind of key. */
 export function digestIn(key: string): string | undefined {
   return key.startsWith(`${service} digest `) ? key.split(' ', 3)[2] : undefined;
 }
@@ -24,7 +24,7 @@ export function issueKey(webhookId: string, type: string, finding: readonly stri
   return `${service} issue ${webhookId} ${type} ${finding.join(' ')}`;
 }
 
-/** The webhook that opened an issue; `undefined` for other keys. */
+/** Returns the webhook id in the key of a tracker issue; `undefined` for any other kind of key. */
 export function issueIn(key: string): string | undefined {
   return key.startsWith(`${service} issue `) ? key.split(' ', 3)[2] : undefined;
 }

@@ -66,7 +66,7 @@ export interface RefusalFinding {
   readonly status: number;
   /** Number of refused messages. */
   readonly count: number;
-  /** Time of the first refusal, Unix ms, to the hour; `undefined` if it can be older than the hours read. */
+  /** Time of the first refusal, Unix ms, to the hour; `undefined` if older refusals in unread hours are possible. */
   readonly since: number | undefined;
   readonly lastAt: number;
   /** Time without refusals after which the finding is over, ms. */

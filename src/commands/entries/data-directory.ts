@@ -36,7 +36,7 @@ export const postgresKeyFileOption = option('postgres-key-file FILE', 'File with
   formerly: 'engine-key-file',
 });
 
-/** `dataOptions` already contains `--config`. */
+/** Options for PostgreSQL without `--config`, which `dataOptions` already contains. */
 const ofPostgres = [...postgresOptions.filter(({ name }) => name !== 'config'), postgresKeyFileOption];
 
 const backupKeyOption = option('backup-key-file FILE', 'File with the MAC key of the backup: 32 bytes or more', {

@@ -12,7 +12,7 @@ const installedConfig = '/etc/flagmeter/flagmeter.json';
 
 /**
  * Reads the settings of a command. On an installed machine, commands use the settings of the server by default.
- * @param known options that are settings
+ * @param known names of the options to read; by default, all settings
  */
 export function readConfig(
   given: Arguments,

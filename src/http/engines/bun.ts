@@ -203,7 +203,7 @@ function routesFor(fixed: readonly string[], handle: RawHandler) {
 
 const asRaw = (raw: unknown) => raw as RawRequest;
 
-/** @returns `undefined` if Bun has resolved the sent path, because this path is not plain */
+/** Returns the path as sent; `undefined` if Bun has changed it, as it does for a path that is not plain. */
 function sentPath({ url, params }: RawRequest): string | undefined {
   const path = readPath(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;

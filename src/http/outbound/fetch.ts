@@ -34,8 +34,8 @@ interface OutboundInit {
 export type OutboundFetch = (url: string | URL, init?: OutboundInit) => Promise<Response>;
 
 /**
- * Returns a `fetch` for URLs entered by others, such as identity providers. The `fetch` connects to private addresses
- * only if the operator allows this. It follows no redirects, and limits the duration and the response size.
+ * Returns a `fetch` for URLs that users enter, such as URLs of identity providers. The `fetch` connects to private
+ * addresses only if the operator allows this. It follows no redirects, and limits the duration and the response size.
  */
 export function outboundFetch(rules: FetchRules): OutboundFetch {
   return async (address, init = {}) => {

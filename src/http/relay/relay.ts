@@ -44,7 +44,7 @@ type BodyProgress =
 
 type ToThread = { readonly id: number } & (
   | ForwardedResponse
-  /** Requests the body. `free` is the field of its budget. */
+  /** Requests the body. `free` is the value of `ByteBudget.free`. */
   | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
   /** The budget of the body is used up. */
   | { readonly kind: 'refuse'; readonly failure: Failure }

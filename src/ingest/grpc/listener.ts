@@ -73,9 +73,9 @@ function cleanUpAfter(guard: GrpcGuard): void {
 const maxCalls = 32;
 
 /**
- * Number of calls that a client may reset in one burst, and number per second. A client that exceeds both gets GOAWAY
- * with ENHANCE_YOUR_CALM. Each reset frees a slot. Without these limits, a client could therefore begin any number of
- * calls ("rapid reset", CVE-2023-44487).
+ * Number of calls that a client may reset in one burst, and number per second. A client above these limits gets GOAWAY
+ * with ENHANCE_YOUR_CALM. Each reset frees a slot. Without limits, a client could therefore begin any number of calls
+ * ("rapid reset", CVE-2023-44487).
  */
 const resets = { streamResetBurst: 200, streamResetRate: 33 };
 

@@ -48,7 +48,7 @@ export interface Moves {
   readonly traffic: readonly TrafficMove[];
 }
 
-/** Finds the moves of splits and traffic in an environment, from the counts of complete UTC days. @param now Unix ms */
+/** Finds lasting changes (moves) of splits and traffic in an environment, by complete UTC days. @param now Unix ms */
 export function* movesIn(store: UsageTables, environment: number, now: number, at: Snapshot): Reading<Moves> {
   const names = yield* readNames(store, environment, at);
   const today = Math.floor(now / 86_400_000);

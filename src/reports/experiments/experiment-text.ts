@@ -86,7 +86,7 @@ export function describeConclusion(
   }
 }
 
-/** Returns the frozen figures with the present sentence. Earlier versions stored another sentence. */
+/** Returns the frozen figures, with a sentence in the current wording in place of the stored sentence. */
 export function showFrozen(experiment: Experiment): ExperimentFigures | undefined {
   const figures = experiment.result?.figures;
   const isClear = figures && ['better', 'worse', 'inconclusive'].includes(figures.outcome);

@@ -18,7 +18,7 @@ import { byName, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport, 'metrics') };
 
-/** The series of a metric: its position in the rows, and the cells that all of its rows share. */
+/** The series of a metric: its position in the rows, and the encoded values that all of its rows share. */
 interface NamedMetric {
   readonly place: number;
   readonly cells: Uint8Array;

@@ -21,7 +21,7 @@ const least = { users: 100, each: 5, checks: 1000 };
 const significant = 0.001;
 /** Minimum deviation that matters. With many users, smaller deviations can be significant, but they are negligible. */
 const practical = { points: 0.01, part: 0.1 };
-/** Minimum deviation of checks that counts, because checks are not independent. */
+/** Minimum deviation of a split of checks. It is larger, because the checks of one user are not independent. */
 const pointsOfChecks = 0.05;
 
 /**

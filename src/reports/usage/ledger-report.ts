@@ -74,7 +74,7 @@ function ensureRow(rows: Map<string, ReportedRow>, subject: LedgerDimensions): R
 
 const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
 
-/** Orders rows: refused rows before noted rows, and each kind with the latest first. */
+/** Orders rows by outcome: refused, noted, accepted. Rows with the same outcome have the latest row first. */
 function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.totals.lastAt - a.totals.lastAt;
 }

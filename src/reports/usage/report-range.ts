@@ -32,7 +32,7 @@ export interface ReportRange {
 /** A range in a time zone. */
 interface ZonedRange {
   readonly timeZone: string;
-  /** Starts of the days if the steps are days, minutes since the epoch. Absent if the steps are UTC days. */
+  /** Starts of the days, minutes since the epoch. Present only if the steps are days of the time zone. */
   readonly starts?: readonly number[];
 }
 

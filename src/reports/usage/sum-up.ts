@@ -57,7 +57,7 @@ function* sumUpDay(
   return days;
 }
 
-/** Yields the cells of a day: first the day itself, then each hour and its minutes. */
+/** Yields the stored buckets (cells) of a day: first the whole day, then each hour and its minutes. */
 function* cellsInOrder(
   { store }: CellSource,
   environment: number,

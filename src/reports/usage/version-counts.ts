@@ -20,7 +20,7 @@ export class VersionCounter {
     this.#length = to - from;
   }
 
-  /** The counts, in the order of the first entries. */
+  /** The counts of each version, in the order in which the versions first appeared. */
   get versions(): VersionCounts[] {
     return [...this.#versions.values()];
   }

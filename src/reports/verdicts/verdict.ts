@@ -89,7 +89,7 @@ export function goneAskers(facts: VerdictFacts, { askers, reporters }: Environme
   return askers.filter((asker) => !still.has(getProgram(asker)));
 }
 
-/** Returns senders that named a feature recently, even in late reports, which do not move its last-seen time. */
+/** Returns senders that named a feature recently, even in late reports, which do not change its last-seen time. */
 export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: EnvironmentFacts) {
   return askers.filter(({ last }) => now - last * slotMs <= quietMs);
 }

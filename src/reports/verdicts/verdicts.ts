@@ -54,7 +54,7 @@ export interface AllVerdicts extends Sources {
   readonly places: readonly Place[];
 }
 
-/** The verdicts on all features of applications. Times can be up to 20 seconds old. Declarations are current. */
+/** The verdicts on all features of applications. They use current declarations, and times up to 20 seconds old. */
 export class Verdicts {
   readonly #store: UsageTables;
   readonly #remembered = new Map<string, CachedVerdicts>();

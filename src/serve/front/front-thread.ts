@@ -287,7 +287,7 @@ class FrontCore {
   }
 }
 
-/** True if too much of the journal is not in the store yet. Each thread checks it, as the main thread can be too busy. */
+/** True if too much of the journal is not in the store yet. Each thread checks it, as the main thread can be busy. */
 function isLate({ unfoldedBytes }: ProducerCommitter): boolean {
   return unfoldedBytes > maxUnfoldedBytes;
 }

@@ -39,7 +39,7 @@ interface KnownInstance {
 /** A change, published by the main thread, of the cached instance ids. */
 export type InstanceChange =
   | { readonly instanceId: string; readonly known: KnownInstance }
-  /** The ids of a person have changed. */
+  /** The ids of the person with this name have changed. */
   | { readonly dropped: string }
   | { readonly cleared: true };
 

@@ -224,7 +224,7 @@ export class LatestTotals {
       this.#recent = new Map();
     }
     if (last === undefined) return fresh === 1 ? undefined : 'first_point';
-    // A restarted process has another start, and thus another digest. So here two processes share a series.
+    // A restarted process has another start and digest. A smaller value therefore means that processes share a series.
     return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;
   }
 }

@@ -208,8 +208,8 @@ const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 
 /**
- * Returns the identity and the kind of repetition of a message; `undefined` if its sender never repeats messages or
- * cannot be identified.
+ * Returns the data that recognises repetitions of a message; `undefined` if its sender never repeats messages or cannot
+ * be identified.
  */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = listNames(head);

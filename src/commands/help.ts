@@ -175,7 +175,7 @@ interface EntryContent {
   readonly values?: readonly string[] | undefined;
 }
 
-/** Describes an option or operand. Its allowed values follow unless the other texts already contain each of them. */
+/** Describes an option or operand. Lists its allowed values, unless the other texts already contain all of them. */
 function describe({ value = '', description, more = '', values = [] }: EntryContent): readonly string[] {
   const others = [value, description, more].join(' ');
   const list = values.every((each) => others.includes(each)) ? '' : `one of ${values.join(', ')}`;

@@ -32,7 +32,7 @@ function weightsIn(header: string): Map<string, number> {
   return weights;
 }
 
-/** Returns the weight of a coding or type. An invalid weight counts as 0, because a fallback always exists. */
+/** Returns the weight of a coding or type. An invalid weight counts as 0, because callers always have a fallback. */
 function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
   if (given === undefined) return 1;

@@ -12,7 +12,7 @@ export type Layer =
 /** Number of bytes of a compressed body that are decompressed to find the sender, whose key SDKs write first. */
 const peekBytes = 512;
 
-/** Maximum decompressed length of these bytes. If it is exceeded, the sender counts as unknown. */
+/** Maximum decompressed length of those first bytes. If they exceed it, the sender counts as unknown. */
 const maxPeeked = 64 * 1024;
 
 /** A body as sent: compressed, in base64, or in a frame whose message is compressed. */

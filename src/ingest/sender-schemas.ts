@@ -33,7 +33,7 @@ export const sentTime = {
   },
 } satisfies DocumentOptions;
 
-/** Schema options of the identity of a user. Its length is in characters, not in bytes. */
+/** Schema options of the identity of a user. The limits of the length are in characters, not in bytes. */
 export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
 
 export const hashed = {

@@ -8,7 +8,7 @@ import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, Application, ApplicationKey, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { consolePath } from './responses.ts';
 
-/** Length of the listed period. API keys are listed as soon as `api_key_expiring` reports them. */
+/** Length of the listed period. It is also the longest notice of `api_key_expiring`, before the expiry of a key. */
 const aheadMs = Math.max(...expiryDays) * 86_400_000;
 const most = 20;
 

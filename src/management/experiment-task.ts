@@ -17,7 +17,7 @@ export function computeReport(
 
 /**
  * Creates the task that computes the result of an experiment. The intended split comes from the plan. If the plan has
- * no split, the feature's split counts, provided that it was the same in the whole period.
+ * no split, the feature's split is used if it was the same in the whole period.
  */
 export function createTask(
   directory: Directory,

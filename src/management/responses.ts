@@ -86,7 +86,7 @@ export function withTag<Status extends number, Body, Header extends string>(
 
 /**
  * Checks that the caller has read the current version of a resource (RFC 9110 §13.1.1). Call this function after the
- * last `await` before the change.
+ * last `await` before the change, so that no other change comes in between.
  * @param thing the current version, in the shape that `tagged` received
  * @throws {Refusal} `precondition_failed`
  */

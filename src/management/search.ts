@@ -76,7 +76,7 @@ export const search: Group = {
   ],
 };
 
-/** Finds features: the report worker searches features from packets, and this thread searches declared features. */
+/** Finds features: the report worker searches features seen in packets, and this thread searches declared features. */
 async function findFeatures(
   directory: Directory,
   reports: Services['reports'],

@@ -126,7 +126,7 @@ export async function applyReset(
 ): Promise<void> {
   const user = userOfEmail(directory, email);
   if (user === undefined) {
-    // The message may list administrators: its reader can write to the data directory.
+    // The message may list administrators, because its reader can write to the data directory.
     const administrators = [...directory.users.values()].filter((each) =>
       each.teams.some((team) => roleIn(each, team) === 'Admin'),
     );

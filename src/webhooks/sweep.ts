@@ -30,9 +30,7 @@ export function sweepWebhooks(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
-/**
- * Removes outdated records, or a part if the service is stopping. @throws {Refusal} as a change of the accounts does
- */
+/** Removes outdated records, or only some if the service is stopping. @throws {Refusal} as a change of accounts does */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }

@@ -71,7 +71,7 @@ async function serve(
       reusePort,
       // This engine enforces the size limit itself. Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Bun closes connections that neither send 16 kB a second nor complete the body within this time.
+      // Bun closes connections that, in 30 s, neither complete the body nor send at 16 kB a second.
       idleTimeout: 30,
       routes: routesFor(busyPaths, handle),
       fetch: (raw, server) => handle(raw as RawRequest, server, strayPath((raw as RawRequest).url)),

@@ -298,7 +298,7 @@ export class UwsExchange implements Request, ArrivingBody {
 
 /**
  * Ends a response whose body is not sent. `endWithoutBody` gets no length, because it would wait forever for a body of
- * that length. The client closes the connection, or the closing of the listener does.
+ * that length. The connection is closed by the client, or when the listener is closed.
  */
 function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));

@@ -29,7 +29,7 @@ export class SharedBucket implements Bucket {
     this.#origin = origin;
   }
 
-  /** Allocates the memory of a full bucket. */
+  /** Allocates the memory of a full bucket, which was last empty infinitely long ago. */
   static memory(): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(8);
     new Float64Array(memory)[0] = Number.NEGATIVE_INFINITY;

@@ -10,8 +10,8 @@ const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 const healthService = 'grpc.health.v1.Health';
 
 /**
- * Service names with a status, which is the same for all: the services that take data, and the empty name for the whole
- * server.
+ * Names of services with a status: the services that take data, and the empty name for the whole server. All of them
+ * have the same status.
  */
 const services: readonly string[] = ['', ...formatCalls.map(({ service }) => service)];
 

@@ -54,7 +54,7 @@ interface RefusalOwner {
 export interface LedgerFigures {
   readonly unattributed: ReadonlyMap<RefusalCode, number>;
   readonly attributed: ReadonlyMap<RefusalCode, number>;
-  /** Refusals, latest last. */
+  /** Refusals that belong to no application, the latest last. */
   readonly latestUnattributed: readonly UnattributedRefusal[];
 }
 

@@ -133,9 +133,7 @@ export interface Comparison {
 
 type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
 
-/**
- * Days from the previous range to the range. A year is 52 weeks, so that each day is compared with the same weekday.
- */
+/** Days from the previous range to the range, by comparison. A year is 52 weeks, so that weekdays match. */
 const daysBack = { day: 1, week: 7, year: 364 } as const;
 
 function findComparison(

@@ -263,7 +263,7 @@ function countStates(features: readonly OverviewFeature[], leakedKeys: number): 
 const maxVariants = 8;
 
 interface RowCounts extends Pick<OverviewCounts, 'totals' | 'before' | 'rest'> {
-  /** Start of the previous range, minutes; `undefined` if it is not kept. */
+  /** Start of the previous range, minutes; `undefined` if data of that time is not kept. */
   readonly from: number | undefined;
 }
 

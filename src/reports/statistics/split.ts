@@ -72,7 +72,7 @@ function computeShares(sides: readonly Side[]) {
   return { shares, intendedSides, intended, actual, all };
 }
 
-/** The users of a side, and its declared weight. */
+/** The users of a variant, and its declared weight. */
 interface Share {
   readonly users: number;
   readonly weight: number;

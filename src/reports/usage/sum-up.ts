@@ -26,10 +26,10 @@ type TakeDay = (ordinal: number, total: Measurement, points: readonly Point[]) =
 type Point = readonly [t: number, cell: Measurement];
 
 /**
- * Adds up an environment's measurements over a range. Adds up minutes to hours, and hours to days. The caller adds up
- * the days. This is the order of the roll-up, so the roll-up does not change a sum of doubles by a single bit. Each day
- * is read from one snapshot, so that a concurrent roll-up cannot change it. Counts need `readCounts` instead, because
- * their cells overlap.
+ * Adds up an environment's measurements over a range: minutes to hours, and hours to days. The caller adds up the days.
+ * The roll-up adds in the same order, so a sum of doubles is the same before and after the roll-up. Each day is read
+ * from one snapshot, so that a concurrent roll-up cannot change it. Counts need `readCounts` instead, because their
+ * stored buckets overlap.
  * @throws {Refusal} `too_many_points`
  */
 export function* sumUp(source: CellSource, environment: number, range: ReportRange, take: TakeDay): Reading<void> {

@@ -1,6 +1,6 @@
 import type { Dispatch, HttpResponse } from './types.ts';
 
-/** Maximum requests handled per event loop iteration: a few milliseconds of work. */
+/** Maximum number of requests handled per event loop iteration: a few milliseconds of work. */
 const maxResponses = 512;
 
 /**

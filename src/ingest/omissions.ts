@@ -80,9 +80,10 @@ type Holder = Record<string | number, unknown>;
  * Checks the optional values of a parsed body, which can be `null` or `[]`. Only a defective program sends a wrong
  * type, or a negative or fractional count, so such a body is refused. A correct program can send a number that is too
  * large, not finite or `null`, so only this value is left out.
- * A number in a field of its own is replaced by `NaN`, and a count in a list by 0, because its position has a meaning.
- * Any other map entry is deleted. Any other field or list entry becomes `null`, so that the number of list entries
- * stays the same.
+ *
+ * A value that is left out becomes `NaN` if it is a numeric field, and 0 if it is a count in a list, because the
+ * position of a count has a meaning. Any other map entry is deleted. Any other field or list entry becomes `null`, so
+ * that the number of list entries stays the same.
  * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`); it is modified
  * @returns the path of the first value that was left out
  * @throws {Refusal} `invalid_body` with the path of a wrong value

@@ -80,7 +80,7 @@ export class Asker {
   readonly #slot: number;
   readonly #sender: Sender;
   readonly #onSighting: () => void;
-  /** Series of which the sender has sent data. Of a feature, this includes the first series, which has the mark. */
+  /** Series that the sender has requested, and the first series of each of their features, which gets the mark. */
   readonly #series = new Set<number>();
 
   /** @param onSighting called for each new mark, to limit the number of marks */

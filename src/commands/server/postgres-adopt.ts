@@ -189,7 +189,7 @@ export function formatListing({ name, position, completeThrough, accounts }: Ret
   return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
 }
 
-/** @param kept the data directory from which PostgreSQL was filled, if it had been set aside */
+/** @param kept folder of the set-aside data from which PostgreSQL was filled; `undefined` if the replica was used */
 function restoredText(adopted: AdoptionResult, kept: string | undefined): string {
   const next = kept === undefined ? '' : `When the reports are correct, remove ${kept}\n`;
   return `${movedText(adopted)}. It is database ${adopted.engine} again: start the nodes with it.\n${next}`;

@@ -7,7 +7,7 @@ import type { PostgresAddress } from '../../replication/postgres/postgres-url.ts
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { loadPostgresKey, postgresAddress } from '../../serve/postgres-connection.ts';
 
-/** Settings file of an installed server, which the systemd unit and the Helm chart name. */
+/** Settings file of an installed server, which the systemd unit and the Helm chart use. */
 const installedConfig = '/etc/flagmeter/flagmeter.json';
 
 /**
@@ -24,7 +24,9 @@ export function readConfig(
   return loadConfig({ ...terminal, argv: [...installed, ...options] });
 }
 
-/** True to read the settings file of an installed server. It must be readable if the command names a data directory. */
+/**
+ * True if the installed settings file exists and no other is named. With a named data directory, it must be readable.
+ */
 function usesInstalled(given: Arguments, { env }: Terminal): boolean {
   if (given.has('config') || env['FLAGMETER_CONFIG'] || !existsSync(installedConfig)) return false;
   const isNamed = given.has('data') || Boolean(env['FLAGMETER_DATA']);

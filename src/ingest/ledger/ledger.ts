@@ -59,7 +59,7 @@ export interface LedgerFigures {
 }
 
 interface LedgerDeps {
-  /** Store with rows of earlier runs. Only the main thread has it, and limits the rows of all threads (`HotLedger`). */
+  /** Store with rows of earlier runs. Other threads lack it, because `HotLedger` limits the rows of all threads. */
   readonly store?: UsageTables;
   readonly clock: Clock;
   /** Sends the result of `takeFigures` to the main thread. Absent in the main thread. */

@@ -146,7 +146,7 @@ export function* placesAt(
   return places;
 }
 
-/** Finds the sources that report checks only. Without such a source, no senders of features are read. */
+/** Finds the sources that report checks only. The senders of features are read only if such a source exists. */
 function* sourcesAt(
   store: UsageTables,
   { number, sights, reporters }: Place,

@@ -166,7 +166,7 @@ function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): R
   return { resource, scopeMetrics: [{ scope: { name: 'flagmeter' }, metrics: kept }] };
 }
 
-/** Attribute names of OpenTelemetry's semantic conventions by our label names. */
+/** Attribute names of OpenTelemetry's semantic conventions, by the label names of flagmeter. */
 const conventions: Readonly<Record<string, string>> = {
   environment: 'deployment.environment.name',
   feature: 'feature_flag.key',

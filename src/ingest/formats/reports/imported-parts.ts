@@ -21,7 +21,7 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Maximum number of records in the journal that are not in the store yet: 4 MiB. Packets may fill it to 64 MiB. */
+/** Maximum number of records in the journal and not yet in the store: 4 MiB. Packets are refused only at 64 MiB. */
 const maxUnfolded = 100_000;
 
 /** Maximum number of parts in memory. Earlier parts are found in the store. */

@@ -244,6 +244,7 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
 
 /**
  * Adds the values of an entry, which can have its own time (Unix ms).
+ *
  * An entry with a feature has one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
  * `variantValues` for any variant. `variantValues` takes precedence. An entry without a feature has only `value`.
  * Current SDKs send `variantValues` in its place, which are summed or, in an observation, counted one by one. A `value`

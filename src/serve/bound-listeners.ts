@@ -213,7 +213,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** Warns if the certificate does not name a public host. A proxy that does not check names can accept this. */
+/** Warns if the certificate does not name a public host. This is no error, because a proxy need not check names. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

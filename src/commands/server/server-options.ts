@@ -24,9 +24,7 @@ export function readConfig(
   return loadConfig({ ...terminal, argv: [...installed, ...options] });
 }
 
-/**
- * True if the installed settings file exists and no other is named. With a named data directory, it must be readable.
- */
+/** True if the installed file exists, and no other is named. With a named data directory, it must be readable, too. */
 function usesInstalled(given: Arguments, { env }: Terminal): boolean {
   if (given.has('config') || env['FLAGMETER_CONFIG'] || !existsSync(installedConfig)) return false;
   const isNamed = given.has('data') || Boolean(env['FLAGMETER_DATA']);

@@ -2,7 +2,7 @@ import type { Sender } from './declarations.d.ts';
 
 /*
  * Counts events and sends them at intervals, on a page (page.ts) or a server (clients/openfeature). Counts of the same
- * variant are added up. The number of names limits the pending entries, even if the server is unreachable for long.
+ * variant are added up, so the number of names limits the pending entries, even if the server is unreachable for long.
  */
 
 /** Pending counts of a feature's variant, or the value of a metric. */

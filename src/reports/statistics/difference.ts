@@ -88,7 +88,7 @@ function jackknife(
   return { value, standardError: Math.sqrt(variance), degreesOfFreedom: Math.max(1, alike - 1) };
 }
 
-/** Number of people per independent observation: some people send far more than others. */
+/** Number of people per independent observation: above 1, because some people send far more than others. */
 const peoplePerObservation = 2;
 
 /**

@@ -41,7 +41,9 @@ interface SeriesIndex {
 /** Maximum number of environments in the index. An environment needs four bytes for each series. */
 const maxEnvironments = 500;
 
-/** Finds the series of some features. Each series is read once, because it exists as long as its environment. */
+/**
+ * Finds the series of some features. Each series is read only once, because it is deleted only with its environment.
+ */
 export class FeatureIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, SeriesIndex>();

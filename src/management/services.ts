@@ -42,9 +42,7 @@ export interface Services extends FreshnessDeps {
   readonly accounts: AccountTables;
   readonly store: UsageTables;
   readonly authenticate: Authenticate;
-  /**
-   * True if a token is still valid when a change is made. This can be long after its check, when the body has arrived.
-   */
+  /** True if a token is still valid when a change is made. The body can arrive long after the token was checked. */
   readonly isStillValid: (claims: Claims, tx: AccountTransaction) => boolean;
   /** Time of the sign-in of a token's user, Unix seconds; `undefined` if the session has ended. */
   readonly findAuthTime: (claims: Claims) => number | undefined;

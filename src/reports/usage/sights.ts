@@ -41,9 +41,7 @@ interface SeriesIndex {
 /** Maximum number of environments in the index. An environment needs four bytes for each series. */
 const maxEnvironments = 500;
 
-/**
- * Finds the series of some features. Each series is read only once, because it is deleted only with its environment.
- */
+/** Finds the series of some features. Each series is read once, because only deleting its environment deletes it. */
 export class FeatureIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, SeriesIndex>();

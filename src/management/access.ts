@@ -288,9 +288,7 @@ class ApiKeyCaller implements Caller {
   }
 }
 
-/**
- * True if a caller may reach an application of its teams. An API key can be bound to some of its team's applications.
- */
+/** True if a caller may reach an application of its teams. An API key can be bound to some of these applications. */
 function reaches({ apiKey }: Pick<Caller, 'apiKey'>, applicationId: string): boolean {
   return apiKey?.applications?.includes(applicationId) ?? true;
 }

@@ -9,9 +9,7 @@ interface FinishDeps {
   readonly directory: Directory;
   readonly reports: Pick<ReportPool, 'make'>;
   readonly log: Log;
-  /**
-   * Returns the time (Unix ms) before which this node has all usage; `undefined` if this node has all usage until now.
-   */
+  /** Returns the time (Unix ms) before which this node has all usage; `undefined` if this node has all usage now. */
   completeThrough(): Promise<number | undefined>;
   /** Resolves with true after `ms`, or with false if the service is stopping. */
   pause(ms: number): Promise<boolean>;

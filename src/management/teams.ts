@@ -146,10 +146,7 @@ function show({ id, name, plan, secondFactor = 'optional', createdAt, updatedAt 
   return { id, name, plan, secondFactor, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
-/**
- * Checks that a request may raise a plan, by changing or creating a team.
- * @throws {Refusal} `forbidden`
- */
+/** Checks that a request may raise a plan, by changing or creating a team. @throws {Refusal} `forbidden` */
 function checkRise(plans: Services['plans'], wanted: Tier | undefined, from: Tier): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new Refusal('forbidden', 'Only the operator of the service can raise plans, with --plans open');

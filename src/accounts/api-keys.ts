@@ -29,7 +29,7 @@ interface Credential {
 }
 
 interface Settings extends PlainKeySettings {
-  /** Short for the scope that corresponds to the role. */
+  /** A role, given in place of the one scope that corresponds to it. */
   readonly role: Role;
   readonly scopes: readonly KeyScope[];
   /** Ids of applications; `null` for all applications of the team. */

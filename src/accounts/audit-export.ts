@@ -123,7 +123,7 @@ export class AuditExport {
     return entries.length === stride;
   }
 
-  /** Groups consecutive entries by file. In this order, a file has every entry that precedes its last entry. */
+  /** Groups consecutive entries by file. Written in this order, a file has every entry that precedes its last entry. */
   #groupRuns(entries: readonly AuditEntry[]): readonly Run[] {
     const runs: Run[] = [];
     for (const entry of entries) {

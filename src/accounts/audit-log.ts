@@ -48,7 +48,7 @@ export function auditEntries(
 /** Fields that the differences omit: they always change, follow from other fields, or have entries of their own. */
 const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
-/** Maximum length of a value. The next constant is the maximum number of values. */
+/** Maximum length of a value; longer values are cut. The next constant is the maximum number of changed fields. */
 const longest = 300;
 const most = 20;
 

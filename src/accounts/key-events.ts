@@ -92,8 +92,8 @@ export class KeyEvents {
 }
 
 /**
- * Announces the leak of a key once. Other nodes find the leak recorded. The event has the time of the record, not of
- * the leak, so it also reaches webhooks that were created between these times.
+ * Announces the leak of a key once, because other nodes see that the leak is recorded. The event has the time of the
+ * record, not of the leak, so it also reaches webhooks that were created between these times.
  */
 function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
   const application = tx.applications.get(key.applicationId);

@@ -30,7 +30,7 @@ export interface PasswordPool {
 /** Maximum number of waiting passwords per thread. On a slow machine, this many passwords take two seconds. */
 const maxWaiting = 32;
 
-/** Each thread needs 19 MiB while hashing. One core stays free for packets. */
+/** Number of hashing threads. Each needs 19 MiB while hashing. One core stays free for packets. */
 const threads = Math.max(1, Math.min(4, usableCores() - 1));
 
 export const tooManyPasswords = 'Too many passwords are waiting';

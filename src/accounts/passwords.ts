@@ -2,7 +2,7 @@ import { passwordLength } from '../contract/sign-in.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { hashSecret, type RandomBytes } from './secrets.ts';
 
-/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's first choice for argon2id: 19 MiB, two passes, no parallelism. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
 const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}`;

@@ -10,7 +10,7 @@ import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
 
-/** Number of recovery codes per user. A code has 125 random bits. A plain hash needs 112 (OWASP ASVS 5.0, 6.5.2). */
+/** Number of recovery codes per user. A plain hash needs 112 random bits (OWASP ASVS 5.0, 6.5.2); a code has 125. */
 const recoveryCodeCount = 10;
 const recoveryCodeGroups = 5;
 

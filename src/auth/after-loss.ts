@@ -8,10 +8,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { TableName } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
-/** Number of record numbers to skip, because lost changes might have used them. */
+/** Count of the record numbers that the repair skips, because lost changes might have used them. */
 const numbersAhead = 10_000;
 
-/** Tables in which a loss can have restored removed records. The repair removes all records of these tables. */
+/** Tables whose removed records can be back after a loss. The repair therefore removes all records of these tables. */
 const ended = [
   'sessions',
   'userSessions',

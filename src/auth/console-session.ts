@@ -122,7 +122,7 @@ const consoleHeader = 'flagmeter-console';
  * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set. Over plain HTTP,
  * they report it only to loopback addresses. For other plain HTTP URLs, the check uses the console's own header, and
  * `Origin` if present.
- * @param baseUrl the public URL of the base host
+ * @param baseUrl the public URL of the base host, which serves the console
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
   const { protocol, hostname, origin } = new URL(baseUrl);
@@ -183,7 +183,7 @@ export function beginConsoleSession(
     createdAt: now,
     refreshHash: hashSecret(prefixSecret(secret)),
     refreshedAt: now,
-    // No token has this identity. It stands for the session in the invalidation list.
+    // An id that no token has. In the list of invalidated tokens, it identifies the session.
     access: { jti: newTokenIdentity(sources).jti, exp: Math.ceil(signInEndsAt(Infinity, authTime) / 1000) },
   };
   tx.put('sessions', key, session);

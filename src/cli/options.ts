@@ -15,7 +15,7 @@ interface Argument {
   readonly name?: string;
   /** Value; empty for a switch. */
   readonly value: string;
-  /** True if the argument begins with a single dash. Options never do, and operands do only after `--`. */
+  /** True for an argument with a single dash, such as `-x`. It is never an option, and an operand only after `--`. */
   readonly dashed?: true;
 }
 
@@ -86,7 +86,7 @@ export function readOptions(argv: readonly string[], known: readonly KnownOption
   return found;
 }
 
-/** Omits the value of an unknown option, and the part of its name after a space, because both might be a secret. */
+/** Omits the value of an unknown option, and the part of its name after a space, because each might be a secret. */
 function describeUnknownOption(given: string, known: readonly KnownOption[], command?: string): string {
   const [name = ''] = given.split(/\s/, 1);
   if (known.length === 0) return `Unknown option --${name}; this command takes no options`;

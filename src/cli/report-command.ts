@@ -122,7 +122,7 @@ function isEmpty(response: Item): boolean {
   return ['features', 'metrics'].every((field) => readItems(response, field).length === 0);
 }
 
-/** Checks that the feature or metric of an empty report exists. @throws {Failure} with the most similar name if not */
+/** Checks an empty report: its feature or metric must exist. @throws {Failure} with the most similar name */
 async function checkExists(api: Api, application: Item, given: Arguments): Promise<void> {
   for (const [flag, naming] of [
     ['feature', resources.features],

@@ -3,9 +3,9 @@ import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 
 /**
- * The port for storing accounts, sessions, codes and invalidations. `embedded.ts` keeps them in the LMDB of the data
- * directory. `postgres.ts` keeps them in a PostgreSQL database that several nodes share, with a replica in each node's
- * LMDB.
+ * The interface for storing accounts, sessions, codes and invalidated tokens. `embedded.ts` keeps them in the LMDB of
+ * the data directory. `postgres.ts` keeps them in a PostgreSQL database that several nodes share, with a replica in
+ * each node's LMDB.
  *
  * A change is a synchronous function that reads the tables and writes to a transaction. Changes run one after another.
  * Each change sees the pending writes of earlier changes, so a change is isolated from all others. All other readers
@@ -65,7 +65,7 @@ export interface Transaction extends Reader {
 export type Change<T> = (tx: Transaction) => T;
 
 export interface AccountStoreStatus {
-  /** The records are in this data directory, or in a PostgreSQL database that all nodes share. */
+  /** `embedded`: the records are in this data directory. `postgres`: in a PostgreSQL database that all nodes share. */
   readonly kind: 'embedded' | 'postgres';
   /** Reason why accounts can now be neither verified nor changed; `undefined` if accounts are usable. */
   readonly trouble: string | undefined;

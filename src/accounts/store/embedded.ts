@@ -36,7 +36,7 @@ class Group {
 
 /**
  * Keeps the accounts in the data directory's LMDB. While a commit is in progress, new changes are collected for the
- * next commit (group commit). The latency of the disk thus sets the size of groups.
+ * next commit (group commit). A slower disk therefore has larger groups.
  */
 export class EmbeddedAccountStore extends CommittedRecords implements AccountStore {
   readonly version = 0;

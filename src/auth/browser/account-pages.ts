@@ -30,7 +30,7 @@ import { leadToLink } from './sso/start.ts';
 interface AccountPage {
   /** Returns an error page if this page is not available at this URL. */
   readonly refuse?: (services: PageServices) => HttpResponse | undefined;
-  /** True if this page can also add the factor that a sign-in lacks. */
+  /** True if this page can also complete a sign-in, by adding the factor that the sign-in lacks. */
   readonly completes?: true;
   readonly show: (
     services: PageServices,

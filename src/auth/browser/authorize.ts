@@ -30,7 +30,7 @@ import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
 import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
 
-/** Maximum length of a posted request. It is redirected to a `GET`, whose URL must fit into a request head. */
+/** Maximum length of a posted request, characters. A longer request would not fit into the URL of its redirect. */
 const longestQuery = 8192;
 
 const access = { credential: 'None, or the cookie of the sign-in page', who: 'Anyone with a browser' };

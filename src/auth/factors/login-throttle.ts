@@ -35,7 +35,7 @@ const rules = {
 type Kind = keyof typeof rules;
 const kinds = Object.keys(rules) as Kind[];
 
-/** Time from the last failure until all failures are forgotten. The next constant applies after many failures. */
+/** Time from the last failure until all failures are forgotten. `forgetManyMs` applies after many failures. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
 /** Time from the last sign-in of a browser until the browser is forgotten. */

@@ -136,7 +136,7 @@ async function verified(
   return undefined;
 }
 
-/** True if an assertion is only for this service, and expires soon, because its use is remembered until then. */
+/** True if an assertion is only for this service and expires soon. Its use must be remembered until it expires. */
 function isBounded({ aud, exp = Infinity, iat, jti }: JWTPayload, audiences: readonly string[], now: number) {
   const latest = now / 1000 + clockTolerance;
   return (

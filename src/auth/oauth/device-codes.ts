@@ -179,7 +179,7 @@ function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
-/** Maximum number of devices that one scan removes. Removing many makes scans rare. */
+/** Maximum number of devices that one scan removes. A scan that removes many makes further scans rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];

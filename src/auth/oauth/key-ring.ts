@@ -116,7 +116,7 @@ export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Pro
   return ring;
 }
 
-/** Makes a change, or calls `without` if PostgreSQL is unreachable: the present keys stay in use. */
+/** Waits for a change. If PostgreSQL is unreachable, calls `without` instead, and the present keys stay in use. */
 async function whileAway(change: Promise<void>, without: () => void): Promise<void> {
   try {
     await change;

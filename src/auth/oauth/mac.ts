@@ -37,7 +37,7 @@ export function verifyMac(
 
 /**
  * Appends an HMAC, which only this service can compute, to a text that is not secret.
- * @param holder binds the text, for example to the browser's cookie; always of the same length
+ * @param holder the value to which the text is bound, such as the id of a browser; always of the same length
  */
 export function appendMac(keys: MacKeys, purpose: MacPurpose, holder: string, text: string): string {
   return `${text}.${computeMac(keys, purpose, holder, text).toString('base64url')}`;

@@ -115,7 +115,7 @@ async function send(
 }
 
 /**
- * Rejects on a signal. The server might still count pending requests, and recognises them when the import is repeated.
+ * Rejects when the process gets a signal. The server might still count pending requests, and recognises a repetition.
  */
 function rejectOnAbort(over: AbortSignal, message: () => string): Promise<never> {
   return new Promise((_, reject) => {

@@ -20,7 +20,7 @@ type Head = Pick<ImportPart, 'environment' | 'import' | 'dryRun'>;
 /** Maximum number of concurrent requests. While the server counts a part, the next part is read. */
 const maxUnderWay = 3;
 
-/** Minimum interval between two parts, ms. By default, a client can make 100 requests a second. */
+/** Minimum interval between two parts, ms. It stays below the server's default limit of 100 requests a second. */
 const intervalMs = 12.5;
 
 /** Maximum time to wait for an unavailable server, and maximum interval between two attempts, ms. */
@@ -31,7 +31,7 @@ const longestWaitMs = 10_000;
  * Sends the parts of an import, and retries parts that the server cannot accept yet.
  * @param path path of the application's imports in the API
  * @param progress receives the number of source bytes that the server has counted
- * @param over ends the import
+ * @param over ends the import when it aborts
  * @throws {Failure} if the server refuses a part, or is unavailable for too long
  */
 export async function sendParts(

@@ -65,7 +65,7 @@ export function useQuery() {
   };
 }
 
-/** Value that stands for all leaked keys, in place of a key id. */
+/** Value of the parameter `key` that stands for all leaked keys. */
 export const leakedKey = 'leaked';
 
 /**

@@ -40,7 +40,7 @@ type Step = 'minute' | 'hour' | 'day';
 
 export type Range =
   | { readonly preset: Preset }
-  /** Days of the calendar, both included (see `contract/calendar.ts`). */
+  /** First and last day, both included (see `contract/calendar.ts`). */
   | { readonly first: number; readonly last: number }
   /** Unix ms; `from` is included, `to` is excluded. */
   | { readonly from: number; readonly to: number };
@@ -85,7 +85,7 @@ export function readDays(text: string): Range | undefined {
   const dates = [found[1]!, found[2] ?? found[1]!];
   const [first, last] = dates.map((date) => Date.parse(date) / day) as [number, number];
   if (!(0 <= first && first <= last)) return undefined;
-  // `Date` parses 30 February as 2 March.
+  // Rejects days that do not exist, because `Date` parses 30 February as 2 March.
   return formatDate(first) === dates[0] && formatDate(last) === dates[1] ? { first, last } : undefined;
 }
 

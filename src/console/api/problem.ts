@@ -44,7 +44,7 @@ export function describeError(error: unknown): string {
 }
 
 const maxPauseMs = 30_000;
-/** Base of the pause after a failure, ms. If the usual pause is shorter, it is used instead. */
+/** Base of the pause after a failure, ms. If the usual pause is shorter, the usual pause is the base. */
 const retryMs = 2000;
 
 /** Statuses of refusals that a repeated request would receive again. */

@@ -28,7 +28,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
       aria-label={state.value === undefined ? (title ?? label) : shown}
       onClick={() => void copy()}
     >
-      {/* The button is as wide as the widest of its texts. */}
+      {/* Hidden text that makes the button as wide as the widest of its labels. */}
       <span class="copy-space" aria-hidden="true">
         {label.length > 8 ? label : 'Copied ✓'}
       </span>

@@ -87,7 +87,7 @@ const maxLength = 1000;
 /**
  * Reads the path in the parameter `return`; `undefined` for everything that a browser could interpret as another
  * origin, such as `//host`, `/\host` or a scheme.
- * @param baseUrl the public URL of the base host
+ * @param baseUrl the public URL of the base host, which serves the console
  */
 export function readReturnPath(baseUrl: string, text: string): string | undefined {
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\') || text.length > maxLength) return undefined;

@@ -21,7 +21,7 @@ export function ApplicationStart({ application, environment }: { application?: s
   return <Forward to={withQuery(applicationAddress(found.id, shown), query)} />;
 }
 
-/** Redirects only once. Until the other page is loaded, this component stays rendered, with the query of that page. */
+/** Redirects only once, because this component stays rendered, with the new query, until the other page is loaded. */
 function Forward({ to }: { readonly to: string }) {
   const { route } = useLocation();
   useEffect(() => route(to, true), []);

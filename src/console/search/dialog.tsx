@@ -140,7 +140,7 @@ function useEntries(text: string): Results {
 /** Number of pages that are suggested for a text without a match. */
 const mostSuggested = 6;
 
-/** Returns an entry that looks up the text as a person's identity. The identity does not become part of an address. */
+/** Returns the search result for looking up the text as a person's identity. Addresses never contain the identity. */
 function usePersonEntry(identity: string): readonly Entry[] {
   const { path, query, route } = useLocation();
   const { application, environment } = readPlace(path.slice(root.length), query);

@@ -51,7 +51,7 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
   const dayRange = dayRanges(locale);
   const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   const days = dates(day);
-  // A browser can know the zone by an older name.
+  // Keeps the given name of the zone, because a browser can resolve it to an older name.
   const zone = timeZone ?? dates({}).resolvedOptions().timeZone;
   return {
     /** Date and time in the reader's zone. */
@@ -65,11 +65,11 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
     clockSeconds: (at: Instant) => seconds.format(new Date(at)),
     /** A span of time: `14 Nov, 09:00 – 15 Nov, 10:00`. Names the year unless it is the current year. */
     span: moments,
-    /** A UTC day, given as `YYYY-MM-DD` or a time in it: `14 Nov`. */
+    /** A UTC day as `14 Nov`. Takes `YYYY-MM-DD`, or a time in the day. */
     day: (at: Instant) => days.format(new Date(at)),
-    /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` outside of the current year. */
+    /** UTC days from the first to the last: `14 – 20 Nov`, and `14 – 20 Nov 2025` outside of the current year. */
     days: (from: Instant, to: Instant, now: Instant = Date.now()) => dayRange(from, to, now),
-    /** The times of UTC days in the reader's zone, both included; `undefined` if the zone is UTC. */
+    /** The times in the reader's zone of UTC days from the first to the last; `undefined` if the zone is UTC. */
     dayTimes: (from: Instant, to: Instant) =>
       zone === 'UTC' ? undefined : `${moments(from, new Date(to).getTime() + dayMs)} (${zone})`,
     /** The reader's time zone: `Europe/Berlin`. */

@@ -56,7 +56,7 @@ export function formPage(services: PageServices, request: Request, { client, red
   };
 }
 
-/** Returns the page of a request. A provider later redirects the browser to this page. */
+/** Returns the page of a request. The browser returns to this page from an identity provider. */
 export function findPage({ path }: Request): AttemptPage {
   return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
 }

@@ -111,7 +111,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
     browser,
     address,
     link: attempt.link,
-    // The console stands for the client of the request. The next page checks whether the user may use that client.
+    // The console is passed instead of the requested client. The next page checks if the user may use that client.
     client: findClient(services.directory, consoleClientId)!,
     userAgent: readUserAgent(request),
   });

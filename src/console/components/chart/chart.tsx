@@ -56,7 +56,7 @@ export function Chart(props: ChartProps) {
   const { height = 260, onZoom, csv = props.title, levels = false } = props;
   const { start, width, count, starts, utc } = buckets;
   const title = levels ? props.title : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
-  // Day buckets whose starts are not listed are UTC days.
+  // Buckets of a day are UTC days, unless their starts are listed.
   const zone = utc || (width >= daySeconds && starts === undefined) ? 'UTC' : formats.zone;
   const times = useMemo(() => chartTimes(width, zone), [width, zone]);
   const of: ChartData = useMemo(

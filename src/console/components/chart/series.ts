@@ -68,7 +68,7 @@ export function bucketStart({ start, width, starts }: Buckets, index: number): n
   return starts[index] ?? starts.at(-1)! + (index - starts.length + 1) * width;
 }
 
-/** Returns the index of the bucket that contains a time. It is out of range for a time outside of all buckets. */
+/** Returns the index of the bucket that contains a time; an index out of range if all buckets are earlier or later. */
 export function indexAt(buckets: Buckets, time: number): number {
   const { start, width, starts } = buckets;
   if (starts === undefined || time < starts[0]! || time >= bucketStart(buckets, starts.length))

@@ -7,13 +7,13 @@ export interface Day {
   readonly runs: readonly Run[];
 }
 
-/** Minimum number of successive items of one kind that are folded into one. */
+/** Minimum number of successive items of one kind that are shown as one item. */
 const folded = 5;
 
 /**
  * Groups items by day, the latest first.
  * @param formatDay formats the day of a time in the reader's time zone
- * @param fold true to fold successive items of one kind
+ * @param fold true to show successive items of one kind as one item
  */
 export function groupByDay(
   items: readonly ActivityItem[],

@@ -6,7 +6,7 @@ import { usePoll } from '../../api/poll.ts';
 import { announce } from '../../components/announce.tsx';
 import { format } from '../../text/format.ts';
 
-/** Lists the removals in progress. @param props `of`: id of an application, to list only its removals */
+/** Lists deleted objects whose data is still being removed. @param props `of`: application, to list only its objects */
 export function Removals({ of }: { readonly of?: string }) {
   const everyMs = useSignal(15_000);
   const { data } = usePoll<{ items: readonly Deletion[] }>(resource('deletions'), everyMs.value);

@@ -87,7 +87,7 @@ function groupByOwner(items: readonly CleanupItem[]): ReadonlyMap<string, readon
   return new Map([...groups].toSorted((a, b) => rank(b) - rank(a)));
 }
 
-/** The server's text about the flags of a group, loaded when it is opened. */
+/** The server's text for a pull request that removes the flags of a group. Loaded when it is opened. */
 function PullRequestText({ path, names }: { readonly path: string; readonly names: readonly string[] }) {
   const isOpen = useSignal(false);
   const { data, error } = usePoll<Cleanup>(isOpen.value ? withQuery(path, { feature: names }) : undefined, undefined);

@@ -15,7 +15,7 @@ import { type FeaturePlace, featurePath, reread } from './change.tsx';
 
 const everyMs = 10_000;
 
-/** The latest changes are shown, regardless of the range of the charts. */
+/** Query for the latest changes, regardless of the range of the charts. */
 const latest = { from: '1970-01-01T00:00:00Z', limit: 10 };
 
 /** The latest changes of the flag: notes, settings, experiments, and changes in its data. */

@@ -103,7 +103,7 @@ const titles: Readonly<Record<FlagTab, string>> = {
 };
 const parameters = { tab: allowOnly(flagTabs) };
 
-/** Returns the tab of the address. Addresses of earlier releases have no tab, but choices of a section. */
+/** Returns the tab of the address. An address of an earlier release has no tab, but other parameters that imply it. */
 function useTab(): FlagTab {
   const { query } = useQuery();
   useParameters(parameters);

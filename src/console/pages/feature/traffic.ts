@@ -52,7 +52,7 @@ function addPoints(
 ): void {
   const at = measures.indexOf(measure) + 1;
   for (const point of points) {
-    // A wide bucket can begin before the range.
+    // A wide bucket can begin before the range. It counts in the first bucket of the chart.
     const index = Math.max(0, indexAt(buckets, point[0]));
     if (index < buckets.count) values[index]! += point[at]!;
   }

@@ -50,7 +50,7 @@ export function ChooseTarget({ source: { choice, targets }, chosen, onChoose }: 
   );
 }
 
-/** Choices on the page Connect: the source (`use`), the target (`with`), and the id of a key, which is no secret. */
+/** Choices on the page Connect: the source (`use`), the target (`with`), and the id of a key. The id is not secret. */
 interface Choice {
   readonly use: string;
   readonly with?: string | undefined;

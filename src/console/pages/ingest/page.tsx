@@ -1,6 +1,6 @@
 /*
- * src/console/pages/ingest: accepted and refused packets and reports. page.tsx shows the reasons of refusals with their
- * remedies, keys.tsx the names of keys, senders.tsx the senders, and versions.tsx the versions of a program. reasons.ts and programs.ts contain computations.
+ * src/console/pages/ingest: accepted and refused packets and reports. page.tsx lists reasons of refusals with remedies,
+ * senders.tsx senders, versions.tsx versions of a program, keys.tsx names of keys. Other files contain computations.
  */
 
 import type { ComponentChildren } from 'preact';

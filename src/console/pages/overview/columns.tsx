@@ -129,8 +129,8 @@ function stateColumns({
 export const usualColumns: readonly string[] = ['state', 'checks', 'users', 'last', 'owners'];
 
 /**
- * Computes the growth between the compared periods. Without checks in the earlier period, the growth is the largest
- * number.
+ * Computes the growth between the compared periods. Returns the largest number if the earlier period has no checks, so
+ * that the flag sorts first.
  */
 function computeGrowth(compared: OverviewFeature['compared']): number | undefined {
   if (compared === undefined) return undefined;
@@ -261,7 +261,7 @@ function StateLabel({ row, meant, overview }: StateProps) {
 
 function LastSeen({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="quiet">not seen here</span>;
-  // The API rounds times to whole minutes.
+  // The API rounds times to whole minutes, so a recent time can appear to be a minute old.
   const passed = now.value - Date.parse(at);
   return (
     <time dateTime={at} title={format.time(at)}>

@@ -18,7 +18,7 @@ export function usersLabel({ users }: Overview): string {
   return `${names.users} (${format.days(users.from, users.to)})`;
 }
 
-/** True if the first UTC day whose users are counted has begun. East of UTC, that day begins after the local day. */
+/** True if the first UTC day whose users are counted has begun. A reader east of UTC can be a day ahead of UTC. */
 export function areUsersCounted({ at, users }: Overview): boolean {
   return users.from <= at.slice(0, 10);
 }

@@ -65,7 +65,7 @@ export function ProgramAccess({ team: { id, name } }: { readonly team: Team }) {
   );
 }
 
-/** Reads the API keys and the sign-in clients of a team as one list. Each kind fits in one page. */
+/** Reads the API keys and the sign-in clients of a team as one list. Each of the two lists fits in one page. */
 function useAccess(team: string, applications: ApiKeyFieldsProps['applications']) {
   const paths = { keys: resource('teams', team, 'api-keys'), clients: resource('teams', team, 'clients') };
   const keys = useList<ApiKey>(paths.keys, { limit: 200 });

@@ -233,7 +233,7 @@ function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
 
 const dayMs = 24 * 3_600_000;
 
-/** Days until an API key expires, rounded up; `undefined` after the expiry, and before its first announcement. */
+/** Days until an API key expires, rounded up; `undefined` after the expiry, and before it is first announced. */
 export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
@@ -252,7 +252,7 @@ function dueFor(apiKey: ApiKey, now: number): number | undefined {
 }
 
 /**
- * Announces the expiry of each API key, once per entry of `expiryDays` on all nodes together.
+ * Announces the expiry of each API key, once for each entry of `expiryDays`, from only one node.
  * @param isWanted true if a webhook of the team receives the event
  */
 export async function announceExpiringKeys(directory: Directory, isWanted: (teamId: string) => boolean): Promise<void> {

@@ -29,7 +29,9 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
-/** Returns the application of an entry; `undefined` for other targets, and for a key in earlier releases' entries. */
+/**
+ * Returns the application of an entry; `undefined` for other targets, and for a key in an entry by an earlier release.
+ */
 export function findApplicationId({ applicationId, target }: AuditEntry): string | undefined {
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }

@@ -30,7 +30,7 @@ export const cannotStop = 'Only a running experiment can be stopped; an experime
 
 const dayMs = 86_400_000;
 
-/** Minimum length of an experiment in days. A week contains each weekday. */
+/** Minimum length of an experiment in days: a week, which contains each weekday. */
 const leastDays = 7;
 /** Maximum length of an experiment in days. */
 export const mostDays = 366;

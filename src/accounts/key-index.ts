@@ -101,7 +101,7 @@ function isWriteTo<Name extends Write['table']>(write: Write, table: Name): writ
   return write.table === table;
 }
 
-/** A key with its application, for the packet path. */
+/** A key with its application, for handling packets. */
 export interface KeyHolder {
   readonly key: ApplicationKey;
   readonly application: Application;

@@ -45,8 +45,8 @@ export function enteredTags(given: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns owners with their current names. Deleted owners, and users who have left the application's team, become texts
- * with the names that were declared.
+ * Returns owners with their current names. Deleted owners, and users who have left the application's team, are returned
+ * as texts with the declared names.
  */
 function showOwners(
   accounts: OwnerAccounts,

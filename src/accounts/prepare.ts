@@ -103,7 +103,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountTables | 
   await store.lmdb.close();
   if (state === 'prepared') throw cannotOpen(missing!, 'it is missing');
   if (state === 'damaged') throw cannotOpen(file, 'it has users, but not the number of its layout');
-  // An interrupted preparation by release 0.1.0 leaves this state, too: it created the usage tables first.
+  // Release 0.1.0 created the usage tables first, so an interrupted preparation by it leaves this state, too.
   if (isPresent(join(data, 'usage/data.mdb')))
     throw new Error(`Cannot use ${data}: its accounts are empty, but its usage is not; restore it from a backup`);
   rmSync(join(data, 'accounts'), { recursive: true });

@@ -22,7 +22,7 @@ const kinds: readonly (readonly [kty: string, crv: string | undefined, SigningAl
 
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
-/** Reads public keys (RFC 7517). @param field field of the body, for refusals @throws {Refusal} `invalid_body` */
+/** Reads public keys (RFC 7517). @param field name of the field in refusals @throws {Refusal} `invalid_body` */
 export async function readPublicKeys(jwks: readonly Jwk[], field = 'publicKeys'): Promise<readonly PublicKey[]> {
   if (jwks.length === 0 || jwks.length > maxPublicKeys)
     throw new Refusal('invalid_body', `\`${field}\` must have 1 to ${maxPublicKeys} entries`);

@@ -47,7 +47,7 @@ export function getSigningKey(stored: readonly StoredKey[]): SigningKey {
 
 /**
  * Creates a signing key and removes the private part of the previous key, in one durable transaction. This also works
- * next to a running service.
+ * while a service is running.
  * @param now Unix milliseconds
  * @param alg defaults to the algorithm of the previous key
  * @throws {Error} if the store has no signing key, or rejects the change
@@ -102,7 +102,7 @@ export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'
   return { kid: await calculateJwkThumbprint(privateJwk), alg, privateJwk: { ...privateJwk }, createdAt: now };
 }
 
-/** The members of any public key (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The allowlist excludes secret members. */
+/** Returns the members of a public key (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The list excludes secret members. */
 export function publicMembers(jwk: Jwk): Jwk {
   return Object.fromEntries(
     ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),

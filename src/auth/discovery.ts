@@ -131,7 +131,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   };
 }
 
-/** Caching of the JWKS. Cached copies expire before a new key starts to sign. */
+/** Cache settings of the JWKS, with which cached copies expire before a new key starts to sign. */
 const caching = { contentType: 'application/jwk-set+json', maxAgeSeconds: publishedAheadSeconds };
 
 const Key = Type.Unsafe<PublicJwk>({

@@ -3,7 +3,7 @@ import { type Report, readItems, type Sheet } from './report.ts';
 import { readFields } from './send.ts';
 import { showNumber } from './show.ts';
 
-/** The report of accepted and refused packets and reports, and of accepted packets and reports with a note. */
+/** The report on received packets and reports: accepted, accepted with a note, or refused. */
 export const ingest: Report = {
   name: 'ingest',
   summary: 'Report accepted and refused packets and reports, with reasons and senders',

@@ -269,7 +269,7 @@ async function handleSignIn(
   return { ...response, headers: { ...response.headers, 'set-cookie': result.cookie } };
 }
 
-/** Continues after the user has saved the recovery codes, even if the request demands a new sign-in. */
+/** Continues after the user has saved the recovery codes. Repeats no sign-in, even if the request demands a new one. */
 async function handleEnrolled(
   services: PageServices,
   posted: PostedForm,

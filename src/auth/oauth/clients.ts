@@ -20,7 +20,7 @@ export type AuthenticatedClient =
   | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
   | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
 
-/** The client id of the console. The service itself exchanges the console's codes, for sessions with a cookie. */
+/** The client id of the console. The service exchanges the console's codes itself, and starts cookie sessions. */
 export const consoleClientId = 'flagmeter-console';
 
 /** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */

@@ -10,7 +10,7 @@ export const deviceCodeLifetime = 600;
 /** Minimum interval between two polls of a device, seconds. Each early poll adds the same number of seconds (§3.5). */
 export const pollInterval = 5;
 
-/** Time for which an expired code is distinguished from an unknown code, ms. */
+/** Time for which an expired code is remembered, so that it is reported as expired, not as unknown, ms. */
 const rememberMs = 300_000;
 /** Maximum number of pending devices, limited because anyone can request codes. */
 const defaultMaxDevices = 10_000;

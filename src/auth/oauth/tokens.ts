@@ -275,7 +275,7 @@ export function isOnList(reader: Pick<Reader, 'has'>, token: TokenReference): bo
   return reader.has('invalidated', invalidationKey(token));
 }
 
-/** Minimum interval between two warnings about tokens of another store, ms. */
+/** Minimum interval between two warnings about tokens that an unknown key signed, ms. */
 const repeatMs = 60_000;
 
 export class TokenTotals {

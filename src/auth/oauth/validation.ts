@@ -115,7 +115,7 @@ export function createValidation(services: ValidationDeps): ValidateToken {
 
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(services, token);
-    // The token is cached in the same tick as this check, so no cached token is on the list.
+    // The token is cached in the same tick as this check, so no cached token is on the invalidation list.
     if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now())) throw new InvalidToken();
     verified.keep(token, claims);
     return claims;

@@ -43,7 +43,7 @@ export async function readIdentity(
   const more = (needsEmail || needsClaim) && userInfo !== undefined ? await userInfo() : {};
   if (JSON.stringify([token, more]).length > longestClaims) throw new ProviderRefusal('claims_invalid');
   if (claims.sub === '' || claims.sub.length > longestId) throw new ProviderRefusal('id_token_invalid');
-  // The address and its confirmation must come from the same source.
+  // The address and its confirmation must come from the same source, the ID token or UserInfo.
   const ofEmail = Object.hasOwn(token, 'email') ? token : more;
   return {
     subject: claims.sub,

@@ -142,13 +142,13 @@ function recordIdentityUse(
   return user;
 }
 
-/** The time when the user signed in at the provider, seconds. */
+/** The time when the user signed in at the provider, seconds; at most `longestAgo` before now. */
 function computeAuthTime({ authTime }: ProviderIdentity, now: number): number {
   const seconds = Math.floor(now / 1000);
   return Math.min(seconds, Math.max(authTime ?? 0, seconds - longestAgo));
 }
 
-/** The provider at the time of the change. An administrator might have changed it in the meantime. */
+/** Returns the provider as it is now. An administrator might have changed it since the sign-in began. */
 function currentProvider({ providers }: SsoServices, tx: AccountTransaction, used: IdentityProvider): IdentityProvider {
   const current = providers.isConfigured(used.id) ? used : tx.identityProviders.get(used.id);
   if (current?.enabled && current.issuer === used.issuer && current.clientId === used.clientId) return current;

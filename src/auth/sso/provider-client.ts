@@ -14,7 +14,7 @@ interface ProviderClientDeps {
   readonly allowPrivate: boolean;
 }
 
-/** Values of a request, by which its response is recognised. */
+/** Values of a sign-in request, by which the response to it is recognised. */
 interface Binding {
   readonly redirectUri: string;
   readonly state: string;

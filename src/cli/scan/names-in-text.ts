@@ -3,7 +3,7 @@ export interface Occurrence {
   readonly name: string;
   /** Index of the first character. */
   readonly index: number;
-  /** `call`: the first argument of a function that takes a feature name. */
+  /** `call`: the first argument of a function that takes a feature name. `quoted`: in quotes. `word`: elsewhere. */
   readonly as: 'call' | 'quoted' | 'word';
 }
 

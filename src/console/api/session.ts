@@ -36,7 +36,7 @@ export async function begin(failures = 1): Promise<void> {
   else notify({ user: user.value.id });
 }
 
-/** Resolves when the user has signed in again. @throws if `aborted` is aborted, or the user cancels the sign-in */
+/** Resolves when the user has signed in again. @throws if `aborted` aborts, or the user cancels the sign-in */
 export function signedInAgain(why: 'ended' | 'too-old', aborted?: AbortSignal): Promise<void> {
   // The page has not shown anything yet, so leaving it loses nothing.
   if (user.value === undefined) signIn();

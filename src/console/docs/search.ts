@@ -11,7 +11,7 @@ interface Section {
 /** Maximum number of shown results. */
 const most = 20;
 
-/** Characters of an excerpt on each side of the first match. */
+/** Number of characters of an excerpt on each side of the first match. */
 const around = 80;
 
 const root = new URL('../../', import.meta.url);

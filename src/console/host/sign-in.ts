@@ -197,7 +197,7 @@ function newAttempt(randomBytes: RandomBytes, returnTo: string): Attempt {
   return { id: randomText(8), secret: randomText(32), returnTo };
 }
 
-/** Encodes the `state` of an attempt: its id, a code for the cookie and the path, and the path to return to. */
+/** Encodes the `state` of an attempt: its id, an HMAC of the attempt, and the path to return to. */
 function encodeState(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
   const code = computeMac(keys, purpose, id, secret, returnTo).toString('hex');
   return `${id}.${code}.${Buffer.from(returnTo).toString('base64url')}`;

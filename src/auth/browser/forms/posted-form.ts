@@ -95,7 +95,7 @@ export function signInAgain(
   return { response: loginPage(formPage(services, request, purpose), email, error) };
 }
 
-/** The error while the service is busy. @throws any error that is not a refusal */
+/** Returns the form error for a busy service. @throws any error that is not a refusal */
 export function busy(error: unknown): FormError {
   if (!(error instanceof Refusal)) throw error;
   const { status, retryAfter = 1 } = error;

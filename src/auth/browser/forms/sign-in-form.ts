@@ -67,7 +67,7 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const again = (error: FormError) => signInAgain(services, posted, error, email);
   const lead = findLead(services, request, email);
   if (lead !== undefined && password === '') return { response: leadPage(lead) };
-  // An e-mail address must not contain a space, because the throttle's names for other factors contain one.
+  // Rejects spaces, so that no e-mail address equals a throttle key of another factor, which contains a space.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
   const credentials = { email, password, address: request.remoteAddress, browser, userAgent: readUserAgent(request) };
   try {

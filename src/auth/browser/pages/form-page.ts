@@ -9,7 +9,7 @@ export interface FormPage {
   readonly clientName: string;
   /** The address to which the browser returns; `null` if the browser stays on our pages. */
   readonly redirectUri: string | null;
-  /** True if the browser returns to the console, which needs no introduction. */
+  /** True if the browser returns to the console. The page then omits the address to which it returns. */
   readonly isConsole: boolean;
   /** The identity providers that a user can sign in with, each with the address that starts the sign-in. */
   readonly providers: readonly { readonly name: string; readonly address: string }[];

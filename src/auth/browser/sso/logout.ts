@@ -24,7 +24,7 @@ export interface Destination {
   readonly state: string | null;
 }
 
-/** The content of the cookie while the user signs out at a provider. */
+/** The content of the cookie that a browser keeps while the user signs out at a provider. */
 const Return = Type.Object({
   /** The `state` of the request to the provider. */
   state: Type.String(),

@@ -111,7 +111,7 @@ async function verify(
       expectedOrigin: new URL(issuer).origin,
       expectedRPID: relyingPartyId(issuer) ?? '',
       requireUserVerification: user === undefined,
-      // With 0, the library accepts any counter. The transaction compares the counter with the latest state.
+      // Counter 0 disables the library's check, because the transaction compares the counter with the latest state.
       credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
     });
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;

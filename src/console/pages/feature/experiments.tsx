@@ -25,7 +25,7 @@ interface SectionProps {
 
 /**
  * The latest experiment of the flag. If a flag has no planned experiment, its variants are compared over the selected
- * range. Such a comparison next to an experiment would be a second conclusion.
+ * range. Next to an experiment, such a comparison could contradict its result.
  */
 export function ExperimentSection({ place, detail }: SectionProps) {
   const { application, environment, name } = place;

@@ -33,7 +33,7 @@ export function Arrival({ app, env, source }: ArrivalProps) {
   return (
     <section class="stack" aria-labelledby="connect-arrival">
       <h2 id="connect-arrival">4. The first message</h2>
-      {/* Screen readers do not announce the countdown. */}
+      {/* The countdown is outside of the live region, so that screen readers do not announce it. */}
       {seen.kind === 'waiting' && <Waiting source={source} left={seen.leftMs} />}
       <div aria-live="polite">
         {seen.kind === 'arrived' && <Arrived app={app} env={env} source={source} seen={seen} />}

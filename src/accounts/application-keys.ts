@@ -67,8 +67,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // A key whose successor was deleted can be rotated again. The expiry of the first rotation applies if it is
-    // earlier.
+    // A key can be rotated again after its successor was deleted. The earlier of the two expiries then applies.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     tx.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });

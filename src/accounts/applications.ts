@@ -22,7 +22,7 @@ interface NewApplication extends Partial<Omit<PlainApplicationSettings, 'name'>>
   readonly environments?: readonly string[];
 }
 
-/** Maximum number of patterns. Each packet's origin is compared with all of them. */
+/** Maximum number of allowed origins. Each packet's origin is compared with all of them. */
 export const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];

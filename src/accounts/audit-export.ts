@@ -13,7 +13,7 @@ interface ExportCounts {
   failed: number;
 }
 
-/** Number of entries to read before other requests are processed. */
+/** Number of entries that are read in one step. Other requests are processed between two steps. */
 const stride = 200;
 
 /**

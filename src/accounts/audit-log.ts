@@ -29,9 +29,7 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
-/**
- * Returns the application of an entry; `undefined` for other targets, and for a key in an entry by an earlier release.
- */
+/** Returns the application of an entry; `undefined` for other targets, and for a key in entries of earlier releases. */
 export function findApplicationId({ applicationId, target }: AuditEntry): string | undefined {
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }

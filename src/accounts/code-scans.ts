@@ -136,7 +136,7 @@ function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, a
 interface ScannedFeature {
   readonly count: number;
   readonly places: readonly { readonly path: string; readonly line: number; readonly owners: readonly string[] }[];
-  /** Owners of the feature's files, in descending order of their number of places. */
+  /** Owners of the feature's files. The owner of the most places comes first. */
   readonly owners: readonly string[];
 }
 

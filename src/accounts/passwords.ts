@@ -10,8 +10,8 @@ const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${c
 const noDigest = `$${'A'.repeat(43)}`;
 
 /**
- * The hash of a user without a password: no password matches it. Verification takes as long as with other hashes. It
- * also replaces the missing hash of an unknown user.
+ * The hash of a user without a password. No password matches this hash, but verification takes as long as with other
+ * hashes. This hash also replaces the missing hash of an unknown user.
  */
 export const noPasswordHash = `${costText}$${'A'.repeat(22)}${noDigest}`;
 
@@ -78,8 +78,8 @@ export function passwordId(passwordHash: string): string {
 
 /**
  * Marks a password as temporary, because another person might know it or a log might contain it. The user must replace
- * it at the next sign-in. The mark contains the id of the password. Any new password therefore ends the mark, even if
- * an earlier release has set it.
+ * it at the next sign-in. The mark contains the id of the password. Any new password therefore ends the mark, even a
+ * password that an earlier release sets.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -15,7 +15,7 @@ export function getPreferences({ preferences }: Pick<User, 'preferences'>): Pref
 }
 
 /**
- * Changes the given preferences in a transaction. They are not in the audit log.
+ * Changes the given preferences in a transaction. Preferences are not in the audit log.
  * @throws {Refusal} `invalid_body`, `plan_limit`
  */
 export function putPreferences(tx: AccountTransaction, user: User, patch: PreferencesPatch): Preferences {

@@ -23,7 +23,7 @@ interface SweepDeps extends SweepControl {
   readonly clock: Clock;
   /** Retention of the audit log, ms. */
   readonly auditMs: number;
-  /** Copies the audit log to another place, and returns the number of the last entry that may be removed. */
+  /** Copies the audit log to files, and returns the number of the last entry that may be removed. */
   readonly exportAudit?: (() => Promise<number>) | undefined;
 }
 

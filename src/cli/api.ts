@@ -24,7 +24,7 @@ export interface Api {
   readonly url: string;
   /** @returns `undefined` for an empty response @throws {Failure} if the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
-  /** Deletes an item whose name a path cannot contain. @throws {Failure} if the server refuses */
+  /** Deletes the item in the query. A path cannot contain its name. @throws {Failure} if the server refuses */
   remove(path: readonly string[], query: Query): Promise<string | null>;
   read(path: readonly string[], query: Query): Promise<Item>;
   /** Yields the rows of a report or a list. @throws {Failure} if the server refuses, or the connection breaks */

@@ -57,7 +57,7 @@ function byReason(title: string, outcome: string, entries: readonly Item[]): She
   return { columns, items };
 }
 
-/** Returns the environment of an entry, or else the unknown environment name in its example. */
+/** Returns the environment of an entry, or else the name of an unknown environment from its example. */
 function readEnvironment({ environment, example }: Item): unknown {
   return environment ?? readFields(example)['environment'];
 }

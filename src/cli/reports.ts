@@ -26,7 +26,7 @@ const countColumns = {
   viewed: { label: 'Viewed', right: true },
 } as const;
 
-/** The start of a bucket, in Unix seconds. It stays absolute on a terminal. */
+/** The start of a bucket, in Unix seconds. A terminal also shows it as an absolute time. */
 const timeColumn = {
   at: { label: 'Time', of: ({ at }: Item) => show(new Date(Number(at) * 1000).toISOString()) },
 } as const;

@@ -109,7 +109,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). The decision stays `allowed` until a
+   * Returns the user's decision about a device that polls (RFC 8628 §3.4, §3.5). The decision stays `allowed` until a
    * transaction has called `take`.
    */
   poll(deviceCode: string, clientId: string) {

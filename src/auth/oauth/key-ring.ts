@@ -50,7 +50,7 @@ export interface PublicJwk extends Jwk {
 
 export interface SigningKeys {
   readonly current: Signer;
-  /** Finds the key for tokens of this type with this protected header. A key inside a token is never used. */
+  /** Finds the key for tokens of this type with this protected header. A key in the token itself is never used. */
   find(typ: TokenType, header: string): Verifier | undefined;
   /** Published keys, newest first. The newest key might not sign yet. A change of the keys creates a new array. */
   readonly published: readonly PublicJwk[];

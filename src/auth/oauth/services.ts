@@ -4,7 +4,7 @@ import type { AccountStore } from '../../accounts/store/account-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SigningKeys } from './key-ring.ts';
 
-/** Keys and claims that sign and check tokens. */
+/** Keys, claims and clock for signing and checking tokens. */
 export interface TokenSettings {
   /** `iss` of tokens: the public URL of the auth host. */
   readonly issuer: string;

@@ -203,7 +203,7 @@ class UnleashTable extends Table {
 }
 
 /**
- * Reads `client_metrics_env`. Checks without a variant count as `enabled` and `disabled` (see `withoutVariant`).
+ * Reads `client_metrics_env`. Checks without a variant count for `enabled` or `disabled` (see `withoutVariant`).
  * @throws {Failure} if the header lacks a column
  */
 export function unleashReader(path: string, header: string, covered: VariantChecks): RowReader {

@@ -83,14 +83,14 @@ export function useKeys(own: readonly Shortcut[]): void {
 const sequenceMs = 1200;
 
 /**
- * Recognizes shortcuts in a sequence of keys.
+ * Recognises shortcuts in a sequence of keys.
  * @returns a function that takes a key and its time (ms), and returns the shortcut that the key completes
  */
 export function keySequence(offered: () => readonly Shortcut[]) {
   let before: { key: string; at: number } | undefined;
   return (key: string, at: number): Shortcut | undefined => {
     const pair = before !== undefined && at - before.at <= sequenceMs ? `${before.key} ${key}` : undefined;
-    // The component that was mounted last takes precedence.
+    // If components share a shortcut, the component that was mounted last takes precedence.
     const found = offered().findLast(({ keys }) => keys === pair) ?? offered().findLast(({ keys }) => keys === key);
     before = found === undefined ? { key, at } : undefined;
     return found;

@@ -42,7 +42,7 @@ export function Program({ userAgent }: { readonly userAgent: string }) {
   return <span title={userAgent}>{programText(userAgent)}</span>;
 }
 
-/** First and last UTC day on which users are counted. The tooltip shows their times in another time zone. */
+/** First and last UTC day on which users are counted. Outside of UTC, the tooltip shows their times. */
 export function UserDays({ from, to }: { readonly from: string; readonly to: string }) {
   const isOver = to < new Date(now.value).toISOString().slice(0, 10);
   return (

@@ -1,4 +1,4 @@
-/** The effect of an entry of the allowed origins, computed in the browser with the rules of the server. */
+/** Preview of the origins that an entry allows, computed in the browser with the rules of the server. */
 type OriginPreview =
   | {
       readonly fault?: never;

@@ -69,7 +69,7 @@ export interface EditProps extends FeatureProps {
 }
 
 interface FeatureFormProps extends EditProps, Pick<FormProps, 'children'> {
-  /** The settings that the form changes: `owners`. */
+  /** Name of the settings that the form changes, such as `owners`. */
   readonly what: string;
   readonly patch: (data: FormData) => FeaturePatch;
 }

@@ -71,7 +71,7 @@ export function listVariants({ environments }: Pick<FeatureDetail, 'environments
   return [...new Set(environments.flatMap((each) => each.variants.map(({ variant }) => variant)))];
 }
 
-/** Formats the plan of a flag in one line: the present step of its rollout, or else its split; `undefined` without a plan. */
+/** Formats the plan of a flag in one line: the present step of its rollout, or else its split; `undefined` if none. */
 export function formatPlan(
   { rollout, split }: Pick<FeatureDetail, 'rollout' | 'split'>,
   now: number,

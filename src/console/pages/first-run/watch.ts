@@ -20,7 +20,7 @@ export type WatchResult =
       /** True if the environment has no messages from other kinds of senders. */
       readonly isAlone: boolean;
     }
-  /** No message was accepted, and one was refused or `patienceMs` is over. The latter also shows earlier refusals. */
+  /** No message was accepted, and one was refused or `patienceMs` is over. `late` includes earlier refusals. */
   | {
       readonly kind: 'trouble';
       readonly refused: readonly LedgerEntry[];
@@ -52,7 +52,7 @@ export function watch({ source, since, now, ledger, unattributed }: WatchState):
   return { kind: 'trouble', refused: refused.slice(0, maxShown), unattributed: unknown.slice(0, maxShown), late };
 }
 
-/** True for an accepted message, except for the creation of ids and messages of a deleted environment. */
+/** True for an accepted message of an existing environment, unless the message only created an id. */
 function isTaken({ outcome, route, environment }: LedgerEntry): boolean {
   return outcome === 'accepted' && route !== 'identities' && environment !== null;
 }

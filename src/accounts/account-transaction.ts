@@ -171,7 +171,7 @@ interface Authorship {
 
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/** Returns the user or API key with this id and its current name, or an unauthenticated caller if the id is absent. */
+/** Returns the user or API key with this id, and its name. Without an id, the actor is an unauthenticated caller. */
 export function findActor(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string | undefined,

@@ -58,7 +58,7 @@ interface Authority {
   readonly address?: string;
   /** The id of a user or an API key. Absent for an unauthenticated caller. */
   readonly id?: string;
-  /** Called with the transaction of each change, after outer checks. Throws if the change is not permitted. */
+  /** Called with the transaction of each change, after the checks of outer authorities. Throws if not permitted. */
   readonly check?: Check;
 }
 

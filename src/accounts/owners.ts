@@ -102,7 +102,7 @@ export function findOwners(
   return { owners, ownersFrom: 'codeowners' };
 }
 
-/** Returns the member with an e-mail address from CODEOWNERS. Names such as `@ada` are only for the code host. */
+/** Returns the member with an e-mail address from CODEOWNERS. Names such as `@ada` are accounts at the code host. */
 function codeOwner({ teamId }: Application, name: string, findUser: FindUser): Owner {
   const user = name.startsWith('@') ? undefined : findUser(name);
   if (!user?.teams.includes(teamId)) return { type: 'text', id: null, name };

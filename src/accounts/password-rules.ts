@@ -4,7 +4,7 @@ import { resemblesOurs } from './reserved-names.ts';
 
 const { minCharacters, maxBytes } = passwordLength;
 
-/** Minimum length of a forbidden part of an e-mail address. Good passwords can contain shorter parts, such as `ada`. */
+/** Minimum length of the parts of the e-mail address that are forbidden in a password, unlike shorter parts (`ada`). */
 const fewestOfAddress = 4;
 
 /**

@@ -6,10 +6,10 @@ import { pick } from '../contract/shapes/fields.ts';
 import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
 const maxPublicKeys = 5;
-/** Lengths of the modulus of an RSA key in bits. Signatures with a longer modulus are slow to verify. */
+/** Allowed lengths of an RSA modulus in bits. Signatures with a longer modulus are slow to verify. */
 const rsaBits = { min: 2048, max: 8192 };
 /**
- * Public exponents of RSA keys. Small exponents allow forgery (FIPS 186-5 §5.1); large exponents are slow to verify.
+ * Allowed public exponents of RSA keys. Small exponents allow forgery (FIPS 186-5 §5.1); large ones are slow to verify.
  */
 const exponents = { min: 65_537n, max: 2n ** 32n };
 

@@ -15,7 +15,7 @@ interface NewTeam {
   readonly plan?: Tier;
   /** Ids of the initial members, who are Admins of the team. */
   readonly listFounders?: (accounts: Accounts) => readonly string[];
-  /** Finds the team against whose limit on created teams the new team counts. Absent if the limit does not apply. */
+  /** Finds the team whose limit on created teams applies to the new team. Absent if no limit applies. */
   readonly findOrigin?: (accounts: Accounts) => string | undefined;
 }
 
@@ -160,7 +160,7 @@ export function* countResources(accounts: Accounts, teamId: string): Generator<C
   }
 }
 
-/** Returns the team against whose limit on created teams a team counts that a member of `teamId` creates. */
+/** Returns the team whose limit on created teams applies if a member of `teamId` creates a team. */
 export function findOrigin({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }

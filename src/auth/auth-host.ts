@@ -82,7 +82,7 @@ export const metadata = {
 
 export const accountEndpoints = [signIn, providers, clientTokens];
 
-/** Endpoints for which each response decides which other origins can read it. */
+/** Endpoints whose responses themselves determine which other origins can read them. */
 export const authHost = [...accountEndpoints, metadata];
 
 export const authDescription: Group<Services> = {

@@ -8,10 +8,7 @@ import type { AccountStore, AccountStoreStatus, Change, ListedThrottle, Reader, 
 import { CommittedRecords, storeAway } from './committed.ts';
 import { Layer } from './layer.ts';
 
-/**
- * Maximum number of changes waiting for a commit. Each change belongs to a request, so the number is bounded like the
- * number of requests.
- */
+/** Maximum number of changes waiting for a commit. Further changes are refused with `backpressure`. */
 const maxWaiting = 10_000;
 
 /** Changes that share a commit. */

@@ -1,6 +1,6 @@
 /*
- * src/auth/factors checks the factors of a sign-in. sign-in.ts checks a password, second-factor.ts a code of an app or
- * a recovery code, and passkeys a passkey (WebAuthn). login-throttle.ts counts failures of all factors.
+ * src/auth/factors checks the factors of a sign-in: sign-in.ts a password, second-factor.ts a code of an app or a
+ * recovery code, and the folder passkeys a passkey (WebAuthn). login-throttle.ts counts failures of all factors.
  */
 import type { PasswordPool } from '../../accounts/password-pool.ts';
 import { noPasswordHash } from '../../accounts/passwords.ts';

@@ -39,7 +39,7 @@ function decoded(segment: string): string {
 
 const storageKey = 'flagmeter-place';
 
-/** The environment that this tab showed last, which pages without an environment keep. */
+/** The environment that this browser tab showed last. Pages without an environment of their own keep showing it. */
 const last = signal<InEnvironment | undefined>(readLast());
 
 /** Remembers the environment of an address until the tab is closed. */

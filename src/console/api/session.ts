@@ -72,7 +72,7 @@ function takeWaiting(): typeof waiting {
 /**
  * Returns the address of the sign-in page.
  * @param path console path to return to
- * @param maxAge maximum age of a sign-in that is not repeated, seconds
+ * @param maxAge maximum age of the present sign-in, seconds; an older sign-in is repeated
  */
 export function signInAddress(path: string, maxAge?: number): string {
   const limit = maxAge === undefined ? '' : `&max_age=${maxAge}`;

@@ -7,7 +7,7 @@ interface ActivityTextProps {
   readonly href?: string;
 }
 
-/** The text of a change, followed by its end, its author and its environments. */
+/** The text of a change, followed by its end time, its author and its environments. */
 export function ActivityText({ item: { feature, text, until, by, environment }, href }: ActivityTextProps) {
   return (
     <>

@@ -97,7 +97,7 @@ export function linkedAddress(link: string, query: Readonly<Record<string, strin
   });
 }
 
-/** Formats the number of urgent findings: `1 urgent:`. Urgent findings are listed first. */
+/** Formats the number of urgent findings, which are listed first: `1 urgent:`. */
 function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | undefined {
   const urgent = items.filter(({ severity }) => severity === 'urgent').length;
   return urgent === 0 ? undefined : `${format.full(urgent)} urgent:`;

@@ -69,7 +69,7 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
     day: (at: Instant) => days.format(new Date(at)),
     /** UTC days from the first to the last: `14 – 20 Nov`, and `14 – 20 Nov 2025` outside of the current year. */
     days: (from: Instant, to: Instant, now: Instant = Date.now()) => dayRange(from, to, now),
-    /** The times in the reader's zone of UTC days from the first to the last; `undefined` if the zone is UTC. */
+    /** UTC days from the first to the last, as a span of time in the reader's zone; `undefined` if the zone is UTC. */
     dayTimes: (from: Instant, to: Instant) =>
       zone === 'UTC' ? undefined : `${moments(from, new Date(to).getTime() + dayMs)} (${zone})`,
     /** The reader's time zone: `Europe/Berlin`. */

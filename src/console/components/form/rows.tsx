@@ -26,7 +26,7 @@ export function Rows({ name, noun, rows, columns, ...group }: RowsProps) {
   const end = useRef<HTMLButtonElement>(null);
   const add = () => {
     shown.value = [...shown.value, { key: added.current++, row: {} }];
-    // The new row is rendered before the timer runs.
+    // The timer runs after the new row is rendered, so that its input can get the focus.
     setTimeout(() => end.current?.previousElementSibling?.querySelector('input')?.focus());
   };
   const remove = (key: number) => {

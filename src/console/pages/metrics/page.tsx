@@ -25,7 +25,7 @@ import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { bucketsFrom, computeFigure, latest, type MetricRow, metricRows, rowKey, valuesIn } from './rows.ts';
 
-/** Pause between two requests. Measurements are computed per reader, so they are polled less often. */
+/** Pause between two requests. Measurements are computed for each reader, so they are polled less often. */
 const everyMs = 10_000;
 
 export function MetricsPage({ application: app, environment: env }: InEnvironment) {

@@ -4,7 +4,7 @@ import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 
 export interface BulkAction {
   readonly label: string;
-  /** Participle that follows the number of flags: `archived`. */
+  /** Participle that follows the number of flags, such as `archived`. */
   readonly done: string;
   /** `undefined` if the flag needs no change. */
   readonly patch: (row: OverviewFeature) => FeaturePatch | undefined;

@@ -4,7 +4,9 @@ import { resemblesOurs } from './reserved-names.ts';
 
 const { minCharacters, maxBytes } = passwordLength;
 
-/** Minimum length of the parts of the e-mail address that are forbidden in a password, unlike shorter parts (`ada`). */
+/**
+ * Parts of the e-mail address are forbidden in a password from this length on. Shorter parts, such as `ada`, are not.
+ */
 const fewestOfAddress = 4;
 
 /**

@@ -20,7 +20,7 @@ type Head = Pick<ImportPart, 'environment' | 'import' | 'dryRun'>;
 /** Maximum number of concurrent requests. While the server counts a part, the next part is read. */
 const maxUnderWay = 3;
 
-/** Minimum interval between two parts, ms. It stays below the server's default limit of 100 requests a second. */
+/** Minimum interval between two parts, ms. The rate stays below the default limit of 100 requests a second. */
 const intervalMs = 12.5;
 
 /** Maximum time to wait for an unavailable server, and maximum interval between two attempts, ms. */

@@ -42,7 +42,7 @@ const looked = signal<readonly Reader[]>([]);
 export const liveness = computed(() => {
   const wanted = looked.value.filter((reader) => computePause(reader) <= liveMs);
   const live = wanted.filter(({ at }) => at.value !== undefined);
-  // A new bucket changes the path of a range. If the server is unreachable, the new path has no data and no time.
+  // A new bucket changes the path of a range. If the server is unreachable, the time of the last response is used.
   if (live.length === 0)
     return wanted.length === 0 || reachable.value || lastResponseAt === undefined
       ? undefined

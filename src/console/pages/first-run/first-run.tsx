@@ -1,7 +1,9 @@
-/* src/console/pages/first-run: from an empty console to the first message. first-run.tsx creates an application.
-   connect.tsx has the following steps: what the application uses (choose.tsx), a key or a token of Unleash, the lines
-   to paste, and the first message (arrival.tsx). sources.ts declares the kinds of senders, each of which has targets
-   with their lines. watch.ts finds the first message in the ledger. */
+/*
+ * src/console/pages/first-run: from an empty console to the first message. first-run.tsx creates an application.
+ * connect.tsx has the following steps: what the application uses (choose.tsx), a key or a token of Unleash, the lines
+ * to paste, and the first message (arrival.tsx). sources.ts declares the kinds of senders, each of which has targets
+ * with their lines. watch.ts finds the first message in the ledger.
+ */
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address/address.ts';
 import { Form } from '../../components/form/form.tsx';

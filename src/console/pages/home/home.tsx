@@ -1,4 +1,4 @@
-/* src/console/pages/home: findings that need attention, coming events, and a row for each application. */
+/* src/console/pages/home: findings that need attention, upcoming events, and a row for each application. */
 
 import { useSignal } from '@preact/signals';
 import type { ComingUp, HomeApplication, HomeItem, Home as HomeReport } from '../../../contract/shapes/home.ts';

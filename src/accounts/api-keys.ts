@@ -17,8 +17,8 @@ import { dropPrivateViews } from './views.ts';
 export const secretOverlapMs = 24 * 3_600_000;
 
 /**
- * The hash of an API key without a secret. No known secret has this hash. Secrets are still compared with it, so that
- * timing does not reveal such a key.
+ * The hash of an API key without a secret. No known secret has this hash. Any sent secret is still compared with the
+ * hash, so that timing does not reveal such a key.
  */
 export const noSecretHash = '0'.repeat(64);
 

@@ -16,8 +16,8 @@ export interface DirectorySources {
 }
 
 /**
- * Committed teams, users, applications and keys, and their changes. Other files of this folder define the changes
- * (`createApplication`, `deleteKey`, …).
+ * Reads the committed teams, users, applications and keys, and runs changes. Other files of this folder define the
+ * changes (`createApplication`, `deleteKey`, …).
  */
 export interface Directory extends DirectorySources, Accounts {
   /** Time of the last use, Unix ms, including uses not on disk yet. */

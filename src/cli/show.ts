@@ -260,7 +260,7 @@ export function capital(words: string): string {
 /** RFC 3339 in UTC, to the second. */
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** Nested objects are shown by name, warnings by code, links by address, and other objects by their fields. */
+/** Formats a nested object: by its name, code (warnings) or URL (links), or else by its fields. */
 function summarizeValue(thing: object, showField: (value: unknown) => string): string {
   const { name, code, url } = thing as Readonly<Record<string, unknown>>;
   const known = name ?? code ?? url;

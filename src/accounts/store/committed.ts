@@ -106,7 +106,7 @@ async function write(store: AccountTables, writes: readonly Write[], also: () =>
       also();
     });
   } catch (error) {
-    // The error from LMDB has a promise that rejects with the actual error, so its rejection must be handled.
+    // `commitError` is a promise that rejects with the actual error. Its rejection must be handled.
     const { commitError } = error as { commitError?: Promise<never> };
     await commitError;
     throw error;

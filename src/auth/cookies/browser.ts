@@ -65,7 +65,7 @@ export function isFormToken({ id }: Browser, token: string): boolean {
 }
 
 /**
- * True if the browser reports that another site sent this form, in `Sec-Fetch-Site` or `Origin`. False for `Origin:
+ * True if `Sec-Fetch-Site` or `Origin` shows that the form was sent from a page of another site. False for `Origin:
  * null`, which the `Referrer-Policy` of our own pages causes.
  * @param issuer the public URL of the auth host
  */

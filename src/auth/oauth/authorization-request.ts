@@ -221,8 +221,8 @@ export function errorResponse({ code, message, to }: AuthorizationError, issuer:
 }
 
 /**
- * Redirects to a registered URI, which has no fragment, with added parameters. After a 303 the browser does not post
- * the form again (RFC 9700 §4.12).
+ * Redirects to a registered URI, and adds parameters to its query. A registered URI has no fragment. After a 303, the
+ * browser does not post the form again (RFC 9700 §4.12).
  */
 export function redirect(uri: string, parameters: Readonly<Record<string, string | null>>): HttpResponse {
   const sent = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);

@@ -117,7 +117,7 @@ interface FieldRules {
   readonly description?: string;
 }
 
-/** Services of the client endpoints, which share the rate limits. */
+/** Services of the endpoints for clients. All these endpoints count against the same rate limits. */
 export interface ClientServices extends Services {
   readonly validate: ValidateToken;
   readonly devices: DeviceCodes;

@@ -83,8 +83,8 @@ export function readChallenge(sent: SentCredential): string {
 }
 
 /**
- * True if the page was in a frame of another site (WebAuthn §7.1 step 10, §7.2 step 14). Our pages forbid frames. The
- * library would accept a registration in a frame, and sometimes a sign-in.
+ * True if the page was in a frame of another site (WebAuthn §7.1 step 10, §7.2 step 14). Such a response is refused
+ * here, because the library would accept a registration in a frame, and sometimes a sign-in.
  */
 export function isFramed(sent: SentCredential): boolean {
   const { crossOrigin = false, topOrigin } = parseClientData(sent);

@@ -10,7 +10,7 @@ import { usePoll } from '../../api/poll.ts';
 import { createMarkers } from './markers.tsx';
 import type { Marker } from './series.ts';
 
-/** Kinds of events that charts of a whole environment mark. Changes of flags are too frequent for such charts. */
+/** Kinds of events that are marked in charts of an environment. Changes of flags are too frequent for such charts. */
 const ofEnvironment: readonly ActivityKind[] = [
   'sender_released',
   'key_leaked',

@@ -170,8 +170,8 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
 };
 
 /**
- * Returns the cursor after a key is pressed. Shift selects a range. From `nowhere`, every key except Home moves to the
- * end.
+ * Returns the cursor after a key is pressed. Shift selects a range. If the cursor was `nowhere`, every key except Home
+ * moves it to the end.
  * @returns `undefined` if the key does not move the cursor
  */
 export function afterKey(

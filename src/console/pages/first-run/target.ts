@@ -37,7 +37,7 @@ export interface Block {
 /** Characters that are safe within the quotes of all languages used here. */
 const harmless = /^[\p{L}\p{N} _.,:;/?&=()+*@#~^|-]$/u;
 
-/** Formats JSON whose texts have no quotes, dollar signs, percent signs or braces, and backslashes only in escapes. */
+/** Formats JSON for snippets. Its texts have no quotes, `$`, `%` or braces, and backslashes only in escapes. */
 export function safeJson(value: unknown): string {
   return JSON.stringify(value, (_, each) => each).replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) =>
     safeText(JSON.parse(text) as string),

@@ -155,7 +155,7 @@ async function createAccess(team: string, data: FormData): Promise<SecretContent
   return shown(await call('POST', path, { body: isClient ? clientFields(data) : apiKeyFields(data) }));
 }
 
-/** Returns the content of the dialog for new access. The secret is shown only once. */
+/** Returns the content of the dialog for a new API key or sign-in client. The secret is shown only once. */
 function shown(created: ApiKeyShownOnce | SignInClientShownOnce): SecretContent {
   const { name, clientId, clientSecret } = created;
   const id = ['Client id', clientId] as const;

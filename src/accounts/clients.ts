@@ -94,7 +94,8 @@ const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
 /**
- * Matches a URI with the host `localhost`, which can resolve to another host, so its port must match (RFC 8252 §8.3).
+ * Matches a URI with the host `localhost`. This name can resolve to another host, so the port must match (RFC 8252
+ * §8.3).
  */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 

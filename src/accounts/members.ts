@@ -113,7 +113,7 @@ export function listMembers(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * Checks that each team that loses a user as Admin has another Admin.
+ * Checks the teams in which a user stops being an Admin. Each of them must have another Admin.
  * @param after the changed user; absent if the user is deleted
  * @throws {Refusal} `conflict`
  */

@@ -39,7 +39,7 @@ export function resemblesOurs(name: string): boolean {
 export const reservedName = `The name of a sign-in client must not resemble ${ours}, the name of this service`;
 
 /**
- * Checks that the name of a client, which the sign-in page shows, does not pose as the console.
+ * Checks that the name of a client does not pose as the console. The sign-in page shows this name.
  * @throws {Refusal} `invalid_name`
  */
 export function checkNotOurs(name: string): void {

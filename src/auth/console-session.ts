@@ -50,7 +50,7 @@ export class ConsoleCallers {
     return found;
   }
 
-  /** The key of the earlier session of a browser that signs in, found by its cookie; `undefined` without a session. */
+  /** The key of the browser's earlier session, found by the cookie of the request; `undefined` without a session. */
   previous(request: Request): string | undefined {
     return this.#read(request)?.key;
   }

@@ -107,7 +107,7 @@ async function ask<Given extends JsonResponse>(
   }
 }
 
-/** Returns the trace context in `TRACEPARENT` and `TRACESTATE`, which a CI pipeline can set, as headers. */
+/** Returns the headers of the trace context in `TRACEPARENT` and `TRACESTATE`, which a CI pipeline can set. */
 function readTrace({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
   if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT)) return {};
   const state = /^[\x20-\x7e]{1,512}$/.test(TRACESTATE ?? '') ? { tracestate: TRACESTATE! } : {};

@@ -49,7 +49,7 @@ type Act = (
   page: FormPage,
 ) => HttpResponse | Promise<HttpResponse>;
 
-/** Operation ids, summaries and responses of the endpoints of a page. */
+/** Operation ids, summaries and responses of a page's endpoints. */
 interface Words {
   readonly GET: { readonly operationId: string; readonly summary: string };
   readonly POST: { readonly operationId: string; readonly summary: string };

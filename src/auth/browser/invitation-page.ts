@@ -215,7 +215,7 @@ type AcceptResult =
 const noPasswords = 'You cannot use a password here. Continue with an identity provider.';
 
 /**
- * Sets the password of the user of a link, ends the user's sessions, and signs the user in to the console.
+ * Sets the password of a link's user, ends the user's sessions, and signs the user in to the console.
  * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function acceptInvitation(services: SignInServices, typed: TypedForLink): Promise<AcceptResult> {

@@ -36,7 +36,7 @@ export function verifyMac(
 }
 
 /**
- * Appends an HMAC, which only this service can compute, to a text that is not secret.
+ * Appends an HMAC to a text that is not secret. Only this service can compute the HMAC.
  * @param holder the value to which the text is bound, such as the id of a browser; always of the same length
  */
 export function appendMac(keys: MacKeys, purpose: MacPurpose, holder: string, text: string): string {

@@ -129,8 +129,8 @@ export function findSessionUser(
 }
 
 /**
- * The time when a session expires unless refreshed, Unix ms. A console session, whose cookie is in a browser, expires
- * by the same rule as the browser's sign-in.
+ * The time when a session expires unless refreshed, Unix ms. The cookie of a console session is in a browser, so the
+ * session expires by the same rule as the browser's sign-in.
  */
 export function endsAt({
   clientId,

@@ -286,8 +286,8 @@ const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 const subjectTokenTypes = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:id_token'];
 
 /**
- * Lifetime of an exchanged token, seconds. It can exceed the lifetime of the subject token, which on some platforms is
- * only five minutes, shorter than a job.
+ * Lifetime of an exchanged token, seconds. It can exceed the lifetime of the subject token. On some platforms, that
+ * token expires after five minutes, before the end of a job.
  */
 const exchangedTokenLifetime = 900;
 

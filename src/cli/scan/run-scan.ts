@@ -75,7 +75,7 @@ function checkDirectory(path: string): void {
   }
 }
 
-/** Formats the number of findings, and the number of findings about features that were never seen. */
+/** Formats the number of findings, including the number about features that were never seen. */
 function summarizeFindings(findings: readonly Finding[]): string {
   const { length } = findings;
   const said = length === 1 ? 'There is 1 finding' : `There are ${length} findings`;

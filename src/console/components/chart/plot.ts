@@ -144,7 +144,7 @@ function createContent({ buckets, series, markers, unfinishedFrom }: ChartData, 
 
 const stepped = uPlot.paths.stepped!({ align: 1 });
 
-/** Returns a date whose local fields are in a time zone, for uPlot, which knows `UTC` only as `Etc/UTC`. */
+/** Returns a date whose local fields are in a time zone, for uPlot. uPlot knows `UTC` only as `Etc/UTC`. */
 function tzDate(at: number, zone: string): Date {
   return uPlot.tzDate(new Date(at * 1000), zone === 'UTC' ? 'Etc/UTC' : zone);
 }

@@ -62,7 +62,7 @@ export function Code({ code }: Pick<FeatureDetail, 'code'>) {
   );
 }
 
-/** @param getHref returns the address of the messages of a program by version */
+/** @param getHref returns the address that shows the messages of a program by version */
 function programColumns(
   senders: FeatureSenders['items'],
   getHref: (program: string) => string,

@@ -5,7 +5,7 @@ const exampleHost = /(Host |host_rewrite_literal: )?\bflags\.example\.com\b/g;
 /** Matches the parts of an example that a proxy in front of Unleash needs in addition to its usual configuration. */
 const ofRule = /127\.0\.0\.1(:|, port_value: )8080|\(metrics\(\/bulk\)\?\|register\)|\/flagmeter-mirror \{/;
 
-/** Matches the TLS lines, which are commented out, and the comment before them. */
+/** Matches the lines for TLS, and the comment before them. The lines for TLS are commented out. */
 const withTls =
   /(.*\n)[ \t]*# With TLS to flagmeter, in (place of the line above|addition):\n((?:[ \t]*#(?! \S).*\n)+)/g;
 

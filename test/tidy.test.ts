@@ -162,25 +162,25 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
  * Maximum lines of each folder and loose file of `src`. A commit that raises a maximum explains the additional lines.
  */
 const most: Readonly<Record<string, number>> = {
-  accounts: 5990,
-  auth: 10038,
-  bench: 2964,
+  accounts: 6040,
+  auth: 10036,
+  bench: 2959,
   cli: 6082,
   commands: 2848,
-  console: 19406,
-  contract: 8047,
-  demo: 1436,
-  grpc: 1825,
+  console: 19403,
+  contract: 8051,
+  demo: 1435,
+  grpc: 1823,
   http: 4893,
   ingest: 9385,
   'main.ts': 87,
-  management: 6233,
-  replication: 10562,
-  reports: 7991,
+  management: 6222,
+  replication: 10554,
+  reports: 7989,
   runtime: 1457,
-  serve: 4532,
-  storage: 14376,
-  webhooks: 2122,
+  serve: 4528,
+  storage: 14367,
+  webhooks: 2120,
 };
 
 describe('lines', () => {

@@ -28,7 +28,7 @@ interface SharedFindingsDeps extends FreshnessDeps {
 
 /** Maximum age of findings that a page shows, ms. */
 const freshMs = 10_000;
-/** Maximum age of findings about many applications, ms. */
+/** Maximum age of findings if a call needs the findings of many applications, ms. */
 const lazyMs = 300_000;
 /** Maximum number of applications whose findings are cached. The findings of an application take a few kilobytes. */
 const maxKept = 1000;

@@ -79,7 +79,7 @@ describe.each(kinds)('a %s page', (kind) => {
     ]);
   });
 
-  test('startup and verify report the file of a damaged page, and recommend a backup', async () => {
+  test('startup and verify report the file of a damaged page, and recommend restoring a backup', async () => {
     const [, offset, noise] = damages[kinds.indexOf(kind)]!;
     const { data, file, page } = damageKind(kind, offset, noise);
     const started = await serve(data);

@@ -6,8 +6,8 @@ import { describeProtoFiles, encodeFile, namesIn } from '../support/proto-files.
 
 /** Source text before the list. */
 const introduction = `/**
- * The files of \`proto/\` for server reflection. The executable does not ship the files themselves.
- * Generated: after a change there, run \`npx vitest run test/grpc/descriptors.test.ts -u\`.
+ * The files of \`proto/\` for server reflection. The executable does not ship the files themselves. Generated: after a
+ * change in \`proto/\`, run \`npx vitest run test/grpc/descriptors.test.ts -u\`.
  */
 
 export interface DescribedFile {

@@ -33,7 +33,7 @@ import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
 /** Maximum length of a posted request, characters. A longer request would not fit into the URL of its redirect. */
 const longestQuery = 8192;
 
-const access = { credential: 'None, or the cookie of the sign-in page', who: 'Anyone with a browser' };
+const access = { credential: 'No credentials, or the cookie of the sign-in page', who: 'Anyone with a browser' };
 
 const responses = {
   200: 'The sign-in page, or a page that asks for confirmation.',

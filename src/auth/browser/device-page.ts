@@ -33,7 +33,7 @@ const responses = {
   429: 'An error page: too many wrong codes.',
 };
 
-const access = { credential: 'None, or the cookie of the sign-in page', who: 'Anyone with a browser' };
+const access = { credential: 'No credentials, or the cookie of the sign-in page', who: 'Anyone with a browser' };
 const query = Type.Object({ user_code: Type.Optional(text('The code that the device shows.')) });
 
 /**

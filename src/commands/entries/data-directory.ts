@@ -36,7 +36,7 @@ export const postgresKeyFileOption = option('postgres-key-file FILE', 'File with
   formerly: 'engine-key-file',
 });
 
-/** Options for PostgreSQL without `--config`, which `dataOptions` already contains. */
+/** Options for PostgreSQL, except `--config`, which is already in `dataOptions`. */
 const ofPostgres = [...postgresOptions.filter(({ name }) => name !== 'config'), postgresKeyFileOption];
 
 const backupKeyOption = option('backup-key-file FILE', 'File with the MAC key of the backup: 32 bytes or more', {

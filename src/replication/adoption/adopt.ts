@@ -349,7 +349,7 @@ interface FromReplicaDeps extends FillingDeps {
 
 /**
  * Fills an empty database with the content of a node, after the old database was lost. The new database has the id of
- * the old database, so all nodes continue. Nodes that are behind load the snapshot, and all nodes ship their later
+ * the old database, so all nodes continue. Nodes with fewer data load the content, and all nodes ship their later
  * deltas. An interrupted fill resumes when this is called again. Until the fill is finished, the database has another
  * id, which nodes refuse.
  * @throws {AdoptionRefusal} the database has other content; nothing was changed

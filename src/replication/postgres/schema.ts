@@ -117,7 +117,7 @@ CREATE TABLE fm_throttle (
   failures int NOT NULL DEFAULT 0,
   last_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE fm_throttle IS 'Failed sign-ins in a row, by a hash of what was guessed';
+COMMENT ON TABLE fm_throttle IS 'Failed sign-ins in a row, by a hash of the account or address';
 
 CREATE TABLE fm_stream (
   stream text COLLATE "C" PRIMARY KEY,

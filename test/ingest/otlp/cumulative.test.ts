@@ -69,7 +69,7 @@ describe('cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('the ledger does not note a falling cumulative sum as shared if the sum has no start time', () =>
+  test('a falling cumulative sum without a start time does not count as a sum of several senders', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));

@@ -14,7 +14,7 @@ import { finishSso } from './callback.ts';
 import { handleSignedOut, logOutFromProvider } from './logout.ts';
 import { startParameters, startSso } from './start.ts';
 
-const access = { credential: 'None, or the cookie of the attempt', who: 'Anyone with a browser' };
+const access = { credential: 'No credentials, or the cookie of the attempt', who: 'Anyone with a browser' };
 
 const responses = {
   400: 'An error page: the request is malformed, or this browser has not started the sign-in.',

@@ -172,7 +172,7 @@ service:
 }
 
 const moved =
-  'Adopt the tokens of step 2 before you add the rule. flagmeter receives the reports of the SDKs, and Unleash serves everything else. While flagmeter is unreachable, the SDK for Node keeps all counts, the SDK for Go and Edge keep some, and all others discard them. Unleash no longer shows usage.';
+  'Adopt the tokens of step 2 before you add the rule. flagmeter receives the reports of the SDKs, and Unleash serves everything else. While flagmeter is unreachable, the SDK for Node keeps all counts, Edge and the SDK for Go keep some, and all others discard them. Unleash no longer shows usage.';
 const copied =
   'Unleash and flagmeter both receive the reports of the SDKs. Nothing changes for Unleash and the SDKs. Reports that are sent while flagmeter is unreachable are not counted.';
 
@@ -190,7 +190,7 @@ const unleashTargets: readonly Target[] = [
     'nginx mirror',
     nginxMirror,
     copied,
-    'Add the upstream next to the server block of Unleash, and the rest to that block. http://unleash is the address of Unleash.',
+    'Add the upstream next to the server block of Unleash, and the rest to that block. Replace http://unleash with the address of Unleash.',
   ),
   proxy(
     'haproxy',
@@ -218,7 +218,7 @@ function proxy(id: string, label: string, example: string, effect: string, how: 
     keyTypes: ['Backend', 'Frontend'],
     lines({ metricsUrl }) {
       const hasPath = new URL(metricsUrl).pathname !== '/';
-      const note = `Replace 127.0.0.1:8080 with the address of the server: a rule cannot add the path of ${metricsUrl}.`;
+      const note = `Replace 127.0.0.1:8080 with the address of the server itself, because the rule cannot add the path of ${metricsUrl}.`;
       return {
         intro: hasPath ? `${effect} ${note}` : effect,
         blocks: [{ name: `rule for ${label}`, how, code: proxyRule(example, hasPath ? exampleUrl : metricsUrl) }],

@@ -23,7 +23,7 @@ import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Identities, LostFactors, Sessions } from './sign-ins.tsx';
 
-/** The members of a team. Readers change their own account on another page. */
+/** The members of a team. Another page has the reader's own account. */
 export function Members({ team }: { readonly team: Team }) {
   const list = useList<Member>(resource('teams', team.id, 'members'), { limit: 200 });
   const dialog = useDialog();

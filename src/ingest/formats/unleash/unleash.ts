@@ -149,7 +149,7 @@ function readSdkHead(request: Request): SdkHead {
 }
 
 export const senderRefusals = {
-  unknown_key: 'Authorization must have a token that an application has adopted',
+  unknown_key: 'Authorization must have a token of Unleash that is a key of an application',
   unknown_environment: 'The token must stand for an environment of an application',
 } as const satisfies Refusals;
 

@@ -162,7 +162,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
  * Maximum lines of each folder and loose file of `src`. A commit that raises a maximum explains the additional lines.
  */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6040,
+  accounts: 6064,
   auth: 10036,
   bench: 2959,
   cli: 6082,
@@ -179,7 +179,7 @@ const most: Readonly<Record<string, number>> = {
   reports: 7989,
   runtime: 1457,
   serve: 4528,
-  storage: 14367,
+  storage: 14368,
   webhooks: 2120,
 };
 

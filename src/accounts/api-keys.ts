@@ -75,7 +75,12 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
       ...(expiresAt != null && { expiresAt }),
     };
     tx.put('apiKeys', apiKey.clientId, apiKey);
-    tx.note('api-key.created', wanted.teamId, describeTarget(apiKey), settingsBetween('apiKey', undefined, apiKey));
+    tx.note(
+      'api-key.created',
+      wanted.teamId,
+      describeTarget(apiKey),
+      settingsBetween('apiKey', undefined, describeReach(apiKey)),
+    );
     return { apiKey, clientSecret: hasSecret ? made.clientSecret : '' };
   });
 }
@@ -106,7 +111,12 @@ export function patchApiKey(
       ...(applications != null && { applications }),
     };
     tx.put('apiKeys', clientId, changed);
-    tx.note('api-key.changed', teamId, describeTarget(changed), settingsBetween('apiKey', apiKey, changed));
+    tx.note(
+      'api-key.changed',
+      teamId,
+      describeTarget(changed),
+      settingsBetween('apiKey', describeReach(apiKey), describeReach(changed)),
+    );
     return changed;
   });
 }
@@ -227,13 +237,16 @@ export function listScopes({ scopes, role }: Pick<ApiKey, 'scopes' | 'role'>): r
   return scopes ?? rolePermissions(role).scopes;
 }
 
+/** Returns an API key with all that it gives access to, in words. */
+const describeReach = (key: ApiKey) => ({ ...key, scopes: listScopes(key), applications: key.applications ?? ['all'] });
+
 function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
   return { type: 'api-key', id: clientId, name };
 }
 
 const dayMs = 24 * 3_600_000;
 
-/** Days until an API key expires, rounded up; `undefined` after the expiry, and before it is first announced. */
+/** Days until an API key expires, rounded up; `undefined` after the expiry, and if it is further off than any warning. */
 export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;

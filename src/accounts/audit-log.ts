@@ -60,14 +60,20 @@ export function changesBetween(before: object, after: object): { readonly change
   const old = new Map<string, unknown>(Object.entries(before));
   const changes = Object.entries(after).flatMap(([field, value]): ChangedField[] => {
     if (implied.has(field)) return [];
-    const from = formatValue(field, old.get(field));
-    const to = formatValue(field, value);
-    return from === to ? [] : [{ field, from, to }];
+    const past = old.get(field);
+    // The texts are cut and rounded, so different values can have equal texts.
+    if (normalize(past) === normalize(value)) return [];
+    return [{ field, from: formatValue(field, past), to: formatValue(field, value) }];
   });
   return { changes: changes.slice(0, most) };
 }
 
-/** Settings of records that also contain secrets. Only changes of these settings are in the audit log. */
+function normalize(value: unknown): string {
+  const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  return JSON.stringify(isEmpty ? null : value);
+}
+
+/** The settings of each kind of record that the audit log shows. Other fields can be secret. */
 const settings = {
   user: ['email', 'name', 'role'],
   team: ['name', 'plan', 'secondFactor'],
@@ -106,7 +112,7 @@ function plainText(field: string, value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** An object in a list: an owner, or a step of a rollout. */
+/** An object in a list: an owner, a public key, or a step of a rollout. */
 interface Item {
   readonly name?: string;
   readonly id?: string;

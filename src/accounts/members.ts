@@ -46,7 +46,12 @@ export function putMembership(
   checkTierLimit(plan, 'members', listMembers(tx, teamId).length + 1);
   const joined = join(user, teamId, now, role);
   tx.put('users', user.id, joined);
-  tx.note('member.added', teamId, describeTarget(user), settingsBetween('user', user, inTeam(joined, teamId)));
+  tx.note(
+    'member.added',
+    teamId,
+    describeTarget(user),
+    settingsBetween('user', inTeam(user, teamId), inTeam(joined, teamId)),
+  );
   announceMember(tx, 'added', teamId, joined);
   return joined;
 }

@@ -23,36 +23,33 @@ export function App() {
   useEffect(() => {
     if (known) setTimeout(() => whenIdle(loadPages), loadPagesAfterMs);
   }, [known]);
+  if (user.value === undefined)
+    return (
+      <main>
+        <Pending error={trouble.value} />
+      </main>
+    );
   return (
-    <>
-      {/* The applications are requested together with the session, because every page waits for both. */}
+    <LocationProvider scope={ownPages}>
       <ApplicationsReader />
-      {known ? (
-        <LocationProvider scope={ownPages}>
-          <InTimeZone>
-            <Frame>
-              <Guarded>
-                <CheckedPlace>
-                  <Router onRouteChange={focusHeading}>
-                    {pages.map(({ path, component }) => (
-                      <Route key={path} path={path} component={component} />
-                    ))}
-                    <Route default component={NotFound} />
-                  </Router>
-                </CheckedPlace>
-              </Guarded>
-            </Frame>
-          </InTimeZone>
-          <SignInAgain />
-          <Shortcuts />
-          <Announcer />
-        </LocationProvider>
-      ) : (
-        <main>
-          <Pending error={trouble.value} />
-        </main>
-      )}
-    </>
+      <InTimeZone>
+        <Frame>
+          <Guarded>
+            <CheckedPlace>
+              <Router onRouteChange={focusHeading}>
+                {pages.map(({ path, component }) => (
+                  <Route key={path} path={path} component={component} />
+                ))}
+                <Route default component={NotFound} />
+              </Router>
+            </CheckedPlace>
+          </Guarded>
+        </Frame>
+      </InTimeZone>
+      <SignInAgain />
+      <Shortcuts />
+      <Announcer />
+    </LocationProvider>
   );
 }
 

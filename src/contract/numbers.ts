@@ -63,8 +63,8 @@ const percent = shares('en');
 
 type Weights = readonly (readonly [variant: string, weight: number])[];
 
-/** Formats the weights of variants as shares: `on 25%, off 75%`. */
-export function weightsText(weights: Weights): string {
+/** Formats the weights or counts of variants as shares: `on 25%, off 75%`. */
+export function weightsText(weights: Weights, format = percent): string {
   const sum = weights.reduce((total, [, weight]) => total + weight, 0);
-  return weights.map(([variant, weight]) => `${variant} ${percent(weight / sum)}`).join(', ');
+  return weights.map(([variant, weight]) => `${variant} ${format(weight / sum)}`).join(', ');
 }

@@ -51,7 +51,7 @@ function rolloutSteps({ id, environments: [first] }: Application, { name, rollou
   if (archived || first === undefined) return [];
   const page = { path: ['apps', id, first.name, 'flag'], query: { name, tab: 'traffic' } };
   return (rollout ?? []).map(({ at, split }): Planned => {
-    return { kind: 'rollout_step', at, sentence: `Rollout of ${name}: ${weightsText(split)}`, page };
+    return { kind: 'rollout_step', at, sentence: `Rollout of ${name} moves to ${weightsText(split)}`, page };
   });
 }
 

@@ -36,7 +36,7 @@ export interface ReportRequest {
 
 /** Minimum interval between two garbage collections, ms. A collection takes up to 50 ms of the report thread. */
 const collectEveryMs = 5000;
-/** The same interval while a report is computed, because a collection delays the report. */
+/** The same interval after a time slice that does not end a report, because a collection delays the report. */
 const collectInReportMs = 30_000;
 
 /** Minimum interval between two releases of mapped pages, ms. */

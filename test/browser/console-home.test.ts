@@ -69,7 +69,7 @@ describe('the home page', () => {
     expect(await page.locator('.spark').count()).toBe(1);
     const planned = page.getByRole('region', { name: 'Coming up' }).getByRole('listitem');
     expect(await planned.allInnerTexts()).toEqual([
-      expect.stringMatching(/^.*\d{4}.*: Rollout of comments: on 50%, off 50% Blog$/),
+      expect.stringMatching(/^.*\d{4}.*: Rollout of comments moves to on 50%, off 50% Blog$/),
     ]);
     expect(await planned.getByRole('link').getAttribute('href')).toBe(
       `/apps/${blog}/Production/flag?name=comments&tab=traffic`,

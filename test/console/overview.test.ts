@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { drawSpark } from '../../src/console/components/chart/sparkline.tsx';
 import { areUsersCounted, computeChange, createChart, usersLabel } from '../../src/console/pages/overview/figures.ts';
-import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
+import { filterRows, holdOrder } from '../../src/console/pages/overview/rows.ts';
 import {
   countStates,
   explainState,
@@ -10,6 +10,7 @@ import {
   meantBy,
   stateText,
 } from '../../src/console/pages/overview/states.ts';
+import { weightsText } from '../../src/contract/numbers.ts';
 import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
 const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({
@@ -148,17 +149,11 @@ describe('flags', () => {
 
   test('the table lists the variants of a flag with their shares', () => {
     const percent = (share: number) => `${Math.round(share * 100)}%`;
-    expect(
-      variantsText(
-        {
-          variants: [
-            ['on', 3],
-            ['off', 1],
-          ],
-        },
-        percent,
-      ),
-    ).toBe('on 75%, off 25%');
+    const variants = [
+      ['on', 3],
+      ['off', 1],
+    ] as const;
+    expect(weightsText(variants, percent)).toBe('on 75%, off 25%');
   });
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { auditKey } from '../../src/accounts/audit-log.ts';
+import { putMember } from '../../src/accounts/members.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
 import { openManageFixture } from './fixture.ts';
 
 interface Entry {
@@ -27,7 +29,7 @@ test('the audit log has the actor, action, time and address of each change, late
 });
 
 test('the audit log shows each change of a permission, and contains no secret', async () => {
-  const { call } = await openManageFixture();
+  const { call, directory, store } = await openManageFixture();
   const [team] = (await call('GET', '/teams')).json.items;
   const keys = `/teams/${team.id}/api-keys`;
   const member = { email: 'leo@shop.example', name: 'Leo', password: 'correct horse staple', role: 'Viewer' };
@@ -49,6 +51,7 @@ test('the audit log shows each change of a permission, and contains no secret', 
       [
         { field: 'name', from: null, to: 'CI' },
         { field: 'scopes', from: null, to: 'admin' },
+        { field: 'applications', from: null, to: 'all' },
       ],
     ],
     ['user.changed', [{ field: 'role', from: 'Viewer', to: 'Admin' }]],
@@ -62,6 +65,10 @@ test('the audit log shows each change of a permission, and contains no secret', 
     ],
   ]);
   expect(JSON.stringify(items)).not.toContain(key.clientSecret);
+  const other = await createTeam(directory, 'Other');
+  await putMember(directory, other.id, user.id);
+  const added = Array.from(store.audit.getRange(), ({ value }) => value).at(-1);
+  expect(added).toMatchObject({ action: 'member.added', changes: [{ field: 'role', from: null, to: 'Admin' }] });
 });
 
 test('refused requests are not in the audit log', async () => {

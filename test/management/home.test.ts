@@ -119,7 +119,7 @@ test('GET /home lists the events of the next 14 days, but hides expiries of API 
   const { comingUp } = await readHome();
   expect(comingUp.map(({ sentence, application }) => [sentence, application?.name])).toEqual([
     ['Replaced key Mobile expires', 'shop'],
-    ['Rollout of comments: on 25%, off 75%', 'blog'],
+    ['Rollout of comments moves to on 25%, off 75%', 'blog'],
     ['API key Deploy expires', undefined],
     ['Experiment Soon ends', 'blog'],
   ]);

@@ -10,10 +10,10 @@ export interface HostCookie {
 type SameSite = 'Strict' | 'Lax';
 
 /**
- * A cookie of the base host, which serves the console and the API. Over HTTPS, no other host and no plain connection
+ * A cookie of one host: the base host or the auth host. Over HTTPS, no other host and no plain connection
  * can set the cookie. Over plain HTTP, a browser sends a cookie to every port of a host. The name therefore includes
  * the port, so that two services on one machine have separate cookies.
- * @param baseUrl the public URL of the base host
+ * @param baseUrl the public URL of the host
  * @param id suffix of the name, which distinguishes cookies of the same kind
  */
 export function hostCookie(baseUrl: string, kind: string, sameSite: SameSite, id = ''): HostCookie {

@@ -51,7 +51,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   const place = withLastPlace(here);
   const application = applications.value?.find(({ id }) => id === place.application);
   // The tabs are shown before the applications are loaded, because late tabs would move the page.
-  const hasTabs = place.application !== undefined && (applications.value === undefined || application !== undefined);
+  const shown = applications.value === undefined ? place.application : application?.id;
   useDocumentTitle(here, application);
   return (
     <>
@@ -77,7 +77,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
           <a href={address('docs')}>Docs</a>
         </nav>
         <AccountMenu />
-        {hasTabs && <Tabs place={place} id={place.application!} environments={application?.environments ?? []} />}
+        {shown && <Tabs place={place} id={shown} environments={application?.environments ?? []} />}
       </header>
       <main id="main" tabIndex={-1}>
         <IgnoredParameters />
@@ -155,7 +155,8 @@ function Tabs({ place, id, environments }: TabsProps) {
     environment === undefined
       ? applicationSettingsAddress(id)
       : withQuery(environmentAddress(id, environment, page), kept(query));
-  useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(tabAddress(page)))));
+  const keyed = environment === undefined ? [] : tabs;
+  useKeys(keyed.map(({ page, title, key }) => goTo(title, key, () => route(tabAddress(page)))));
   const links = (some: typeof tabs) =>
     environment !== undefined &&
     some.map(({ page, title }) => (

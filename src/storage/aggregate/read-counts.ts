@@ -55,6 +55,7 @@ export class CountsBlock {
       size += 1;
       at += 3;
     }
+    if (value.length !== 4 + 24 * size) throw new RangeError('the value of a block has the wrong length');
     this.minute = minute;
     this.size = size;
     return this;

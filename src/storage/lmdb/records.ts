@@ -218,7 +218,7 @@ export interface AuditEntry
   readonly actor: Actor;
   readonly target: Readonly<ShownEntry['target']>;
   readonly factors?: readonly Factor[];
-  /** Present if the entry records changes. Entries of earlier releases do not record changes. */
+  /** Absent without changes, and from some entries of earlier releases. */
   readonly changes?: readonly ChangedField[];
 }
 

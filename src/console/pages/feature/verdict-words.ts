@@ -37,8 +37,8 @@ type VerdictSummary = Pick<
 >;
 
 /**
- * Formats the heading of a verdict. For an archived or undeclared flag, the heading names this state, and the verdict
- * is in `also`, unless it contradicts the heading. Both texts are sentences without a full stop.
+ * Formats the heading of a verdict. For an archived or undeclared flag, the heading names this state. The verdict of
+ * an archived flag is in `also`. Both texts are sentences without a full stop.
  */
 export function formatHeading(
   verdict: VerdictSummary,
@@ -49,7 +49,7 @@ export function formatHeading(
   const { kind, declared, nearest } = verdict;
   if (!declared) {
     const meant = nearest === null ? '' : ` – did you mean ${nearest}?`;
-    return { heading: `Fix: unknown flag${meant}`, ...(verdictRules[kind].advice === 'remove' && { also }) };
+    return { heading: `Fix: unknown flag${meant}` };
   }
   if (!detail.archived || kind === 'archived_but_asked') return { heading: also };
   const since = detail.archivedAt === null ? '' : ` since ${wording.time(detail.archivedAt)}`;

@@ -1,4 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
+import { weightsText } from '../../../contract/numbers.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
 import { featureAddress } from '../../address/address.ts';
@@ -9,7 +10,6 @@ import { Ago, NotReported } from '../../components/table/columns.tsx';
 import type { Column } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 import { type Change, computeChange, usersLabel } from './figures.ts';
-import { variantsText } from './rows.ts';
 import { explainState, getShownState, meantBy, stateText } from './states.ts';
 
 interface ColumnOptions {
@@ -223,7 +223,7 @@ function Users({ users }: { readonly users: number | undefined }) {
 function Variants({ row }: { readonly row: OverviewFeature }) {
   const { variants } = row;
   if (variants.length === 0) return <span class="quiet">–</span>;
-  const text = variantsText(row, format.percent);
+  const text = weightsText(row.variants, format.percent);
   const [[first, most] = ['', 0]] = variants;
   const all = variants.reduce((sum, [, checks]) => sum + checks, 0);
   return (

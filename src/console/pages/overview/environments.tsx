@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { weightsText } from '../../../contract/numbers.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
@@ -14,7 +15,7 @@ import type { Column } from '../../components/table/table.tsx';
 import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { format, plural } from '../../text/format.ts';
 import { acrossEnvironments, type FeatureAcrossRow } from './across.ts';
-import { type Filter, variantsText } from './rows.ts';
+import type { Filter } from './rows.ts';
 
 interface EnvironmentsProps extends InEnvironment {
   readonly environments: readonly string[];
@@ -107,7 +108,7 @@ function There({ row }: { readonly row: OverviewFeature | undefined }) {
       </span>
     );
   return (
-    <span title={`${variantsText(row, format.percent)}; ${format.full(row.checks)} checks`}>
+    <span title={`${weightsText(row.variants, format.percent)}; ${format.full(row.checks)} checks`}>
       {first[0]} {format.rate(first[1], row.checks)}{' '}
       <span class="quiet">
         · {format.compact(row.checks)} · <Ago at={row.lastSeenAt} />

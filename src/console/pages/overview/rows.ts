@@ -61,12 +61,3 @@ export function holdOrder<Row>(
   const place = (row: Row) => places.get(getKey(row)) ?? places.size;
   return [...rows].sort((one, other) => place(one) - place(other));
 }
-
-/** Formats the variants of a flag with their shares: `on 60%, off 40%`. */
-export function variantsText(
-  { variants }: Pick<OverviewFeature, 'variants'>,
-  percent: (share: number) => string,
-): string {
-  const all = variants.reduce((sum, [, checks]) => sum + checks, 0);
-  return variants.map(([name, checks]) => `${name} ${percent(checks / all)}`).join(', ');
-}

@@ -41,7 +41,7 @@ CREATE TABLE fm_daily (
   position bigint NOT NULL,
   PRIMARY KEY (environment, day, feature, variant)
 );
-COMMENT ON TABLE fm_daily IS 'Counts of each series by day, from a replica at a position of the log. The variant is empty for a feature as a whole';
+COMMENT ON TABLE fm_daily IS 'What each series counted on a day, as a replica at a position of the log had it. The variant is empty for a feature as a whole';
 
 CREATE TABLE fm_day (
   environment bigint NOT NULL,
@@ -117,7 +117,7 @@ CREATE TABLE fm_throttle (
   failures int NOT NULL DEFAULT 0,
   last_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE fm_throttle IS 'Failed sign-ins in a row, by a hash of the account or address';
+COMMENT ON TABLE fm_throttle IS 'Failed sign-ins in a row, by a hash of what was guessed';
 
 CREATE TABLE fm_stream (
   stream text COLLATE "C" PRIMARY KEY,

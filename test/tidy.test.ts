@@ -162,7 +162,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
  * Maximum lines of each folder and loose file of `src`. A commit that raises a maximum explains the additional lines.
  */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6064,
+  accounts: 6068,
   auth: 10036,
   bench: 2959,
   cli: 6082,

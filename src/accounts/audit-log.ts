@@ -74,23 +74,32 @@ function normalize(value: unknown): string {
 }
 
 /** The settings of each kind of record that the audit log shows. Other fields can be secret. */
-const settings = {
+const shownSettings = {
   user: ['email', 'name', 'role'],
   team: ['name', 'plan', 'secondFactor'],
   apiKey: ['name', 'scopes', 'applications', 'expiresAt', 'publicKeys', 'trust'],
   client: ['name', 'redirectUris', 'postLogoutRedirectUris', 'publicKeys'],
   provider: [
-    ...['name', 'issuer', 'clientId', 'scopes', 'linkByEmail', 'createUsers', 'defaultTeam', 'defaultRole'],
-    ...['claimRules', 'trustsSecondFactor', 'enabled'],
+    'name',
+    'issuer',
+    'clientId',
+    'scopes',
+    'linkByEmail',
+    'createUsers',
+    'defaultTeam',
+    'defaultRole',
+    'claimRules',
+    'trustsSecondFactor',
+    'enabled',
   ],
   policy: ['secondFactor', 'passwords', 'breakGlass', 'domains'],
 } as const;
 
 /** Returns the differences between two versions of a record. @param before `undefined` for a new record */
-export function settingsBetween(kind: keyof typeof settings, before: object | undefined, after: object) {
+export function settingsBetween(kind: keyof typeof shownSettings, before: object | undefined, after: object) {
   const select = (record: object) => {
     const fields = new Map<string, unknown>(Object.entries(record));
-    return Object.fromEntries(settings[kind].map((field) => [field, fields.get(field)]));
+    return Object.fromEntries(shownSettings[kind].map((field) => [field, fields.get(field)]));
   };
   return changesBetween(select(before ?? {}), select(after));
 }

@@ -46,12 +46,7 @@ export function putMembership(
   checkTierLimit(plan, 'members', listMembers(tx, teamId).length + 1);
   const joined = join(user, teamId, now, role);
   tx.put('users', user.id, joined);
-  tx.note(
-    'member.added',
-    teamId,
-    describeTarget(user),
-    settingsBetween('user', inTeam(user, teamId), inTeam(joined, teamId)),
-  );
+  noteUser(tx, 'member.added', teamId, user, joined);
   announceMember(tx, 'added', teamId, joined);
   return joined;
 }
@@ -62,13 +57,13 @@ const inTeam = (user: User, teamId: string) => ({ ...user, role: roleIn(user, te
 /** Writes the new settings of a user into the audit log of a team. @param before `undefined` for a new user */
 export function noteUser(
   tx: AccountTransaction,
-  change: 'created' | 'changed',
+  action: 'user.created' | 'user.changed' | 'member.added',
   teamId: string,
   before: User | undefined,
   after: User,
 ): void {
   const changes = settingsBetween('user', before && inTeam(before, teamId), inTeam(after, teamId));
-  tx.note(`user.${change}`, teamId, describeTarget(after), changes);
+  tx.note(action, teamId, describeTarget(after), changes);
 }
 
 function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: Role | undefined, now: number): User {
@@ -76,7 +71,7 @@ function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: R
   const changed = { ...withTeamRole(user, teamId, role), updatedAt: now };
   checkOtherAdmins(tx, user, changed);
   tx.put('users', user.id, changed);
-  noteUser(tx, 'changed', teamId, user, changed);
+  noteUser(tx, 'user.changed', teamId, user, changed);
   announceMember(tx, 'changed', teamId, changed);
   return changed;
 }

@@ -40,7 +40,7 @@ export function addUser({ clock, randomBytes }: DirectorySources, tx: AccountTra
   };
   tx.put('users', user.id, user);
   for (const teamId of user.teams) {
-    noteUser(tx, 'created', teamId, undefined, user);
+    noteUser(tx, 'user.created', teamId, undefined, user);
     announceMember(tx, 'created', teamId, user);
   }
   if (user.invitation !== undefined) noteLink(tx, 'created', user, user.invitation.purpose);
@@ -77,7 +77,7 @@ export function applyUserPatch(
   const shown = factors === undefined ? {} : { factors };
   for (const teamId of user.teams) {
     if (Object.keys(others).length > 0) {
-      noteUser(tx, 'changed', teamId, user, patched);
+      noteUser(tx, 'user.changed', teamId, user, patched);
       announceMember(tx, 'changed', teamId, patched);
     }
     if (passwordHash !== undefined) tx.note('user.password-changed', teamId, describeTarget(patched), shown);

@@ -9,8 +9,8 @@ export function searchWords(text: string): string[] {
 }
 
 /**
- * Ranks a name: 0 if it equals the text, 1 if it begins with the text, 2 if one of its words begins with the text, and
- * 3 if it contains the text elsewhere. Returns `undefined` if the name does not contain all words.
+ * Ranks how well a name matches a text. The rank is 0 for equality, 1 for a name that begins with the text, 2 for a word
+ * of the name that begins with the text, and 3 for any other match. Returns `undefined` if the name does not contain all words.
  */
 export function rankName(name: string, words: readonly string[]): number | undefined {
   const text = name.toLowerCase();

@@ -9,7 +9,7 @@ interface AcceptorOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair | undefined;
-  /** Maximum number of connections. Beyond it, a new connection closes one of the address with the most connections. */
+  /** Maximum number of connections. Above it, the address with the most connections loses one for each new connection. */
   readonly maxConnections: number;
   /** Trusted proxies. Their connections have no per-address limit, because each serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;

@@ -62,7 +62,7 @@ function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
-/** If `first` is a failed union, returns the first violation in one of its alternatives; otherwise `first`. */
+/** Returns the first violation in an alternative of a union, if `first` is the violation of that union; else `first`. */
 function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   const { instancePath } = first;
   const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));

@@ -106,7 +106,7 @@ function showItem(
     since,
     variant,
     next,
-    nextText: formatNext(next, variant ?? ''),
+    nextText: formatNext({ next, variant }, (name) => name),
     environments: [...environments],
     declared,
     ...showOwned(declaration, findOwners(accounts, application, feature, declaration)),
@@ -115,9 +115,11 @@ function showItem(
   };
 }
 
-function formatNext(next: CleanupItem['next'], variant: string): string {
+type Step = Pick<CleanupItem, 'next' | 'variant'>;
+
+function formatNext({ next, variant }: Step, format: (name: string) => string): string {
   if (next === 'archive') return 'The code no longer names the flag: archive the flag.';
-  const keep = next === 'keep_variant' ? `Keep the branch of the variant ${variant}. ` : '';
+  const keep = next === 'remove' || variant === null ? '' : `Keep the branch of the variant ${format(variant)}. `;
   return `${keep}Remove the flag from the code, then archive the flag.`;
 }
 
@@ -135,6 +137,8 @@ function asRow({ owners, code, reasons, ...item }: CleanupItem): object {
 
 type ItemFacts = Omit<CleanupItem, 'pullRequest'>;
 
+const asCode = (name: string) => codeSpan(clean(name));
+
 const mostInTitle = 200;
 /** Maximum number of listed places per repository. */
 const mostPlaces = 10;
@@ -150,26 +154,24 @@ export function createJointPullRequest(items: readonly ItemFacts[]): PullRequest
   const [only, ...others] = items;
   if (only === undefined) return null;
   if (others.length === 0) return createPullRequest(only);
-  const list = items.map((item) => `- [ ] ${codeSpan(clean(item.feature))}: ${formatMarkdownNext(item)}`);
-  const sections = items.flatMap((item) => ['', `## ${codeSpan(clean(item.feature))}`, '', ...formatSection(item)]);
+  const list = items.map((item) => `- [ ] ${asCode(item.feature)}: ${formatNext(item, asCode)}`);
+  const sections = items.flatMap((item) => ['', `## ${asCode(item.feature)}`, '', ...formatSection(item)]);
   return { title: `Remove ${items.length} flags`, body: `${[...list, ...sections].join('\n')}\n` };
 }
 
-const formatMarkdownNext = ({ next, variant }: ItemFacts) => formatNext(next, codeSpan(clean(variant ?? '')));
-
 function formatSection(item: ItemFacts): readonly string[] {
   const { feature, variant, reasons, code, owners } = item;
-  const name = codeSpan(clean(feature));
+  const name = asCode(feature);
   const keep =
     variant === null
       ? [`Removes the flag ${name}: no sign of use.`]
-      : [`Removes the flag ${name}. Keep the branch ${codeSpan(clean(variant))}, which everyone gets.`];
+      : [`Removes the flag ${name}. Keep the branch ${asCode(variant)}, which everyone gets.`];
   return [
     ...keep,
     ...block('Evidence', reasons.map(reasonText)),
     ...block('Code', code.flatMap(codeLines)),
-    ...block('Owners', owners.length === 0 ? [] : [owners.map(({ name }) => codeSpan(clean(name))).join(', ')]),
-    ...block('Next step', [formatMarkdownNext(item)]),
+    ...block('Owners', owners.length === 0 ? [] : [owners.map(({ name }) => asCode(name)).join(', ')]),
+    ...block('Next step', [formatNext(item, asCode)]),
   ];
 }
 
@@ -178,15 +180,15 @@ function block(title: string, lines: readonly string[]): readonly string[] {
 }
 
 function codeLines({ repository, revision, scannedAt, count, references }: CleanupItem['code'][number]) {
-  const at = `${codeSpan(clean(repository))}${revision === null ? '' : ` at ${codeSpan(clean(revision))}`}, scanned ${day(scannedAt)}`;
+  const at = `${asCode(repository)}${revision === null ? '' : ` at ${asCode(revision)}`}, scanned ${day(scannedAt)}`;
   if (count === 0) return [`Not found in ${at}`];
   const shown = references.slice(0, mostPlaces).map(({ path, line, url, owners }) => {
-    const place = codeSpan(clean(`${path}:${line}`));
-    const by = owners.length === 0 ? '' : ` (${owners.map((owner) => codeSpan(clean(owner))).join(', ')})`;
+    const place = asCode(`${path}:${line}`);
+    const by = owners.length === 0 ? '' : ` (${owners.map(asCode).join(', ')})`;
     return `${url === null ? place : `[${place}](${url.replace(/[()]/g, encodeParenthesis)})`}${by}`;
   });
   const more = count - shown.length;
-  return [...shown, ...(more > 0 ? [`${more} more in ${codeSpan(clean(repository))}`] : []), `Scan: ${at}`];
+  return [...shown, ...(more > 0 ? [`${more} more in ${asCode(repository)}`] : []), `Scan: ${at}`];
 }
 
 function encodeParenthesis(character: string): string {
@@ -201,9 +203,7 @@ function reasonText({ text, at, names }: CleanupItem['reasons'][number]): string
       ? [text]
       : text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${known.join('|')})(?![\\p{L}\\p{N}])`, 'u'));
   return parts
-    .map((part, index) =>
-      index % 2 === 1 ? codeSpan(clean(part)) : escaped(at === null ? part : part.replace(at, day(at))),
-    )
+    .map((part, index) => (index % 2 === 1 ? asCode(part) : escaped(at === null ? part : part.replace(at, day(at)))))
     .join('');
 }
 

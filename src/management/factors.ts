@@ -89,7 +89,7 @@ export const totp: Group = {
       operationId: 'removeTotp',
       summary: 'Remove the authenticator app of a user, with the recovery codes',
       description:
-        'Remove the authenticator app of a user, for example if the device is lost. Only an Admin who is in all teams of another user can remove the app of that user. If a policy demands a second factor, the user sets up another second factor at the next sign-in.',
+        'Users can remove their own authenticator app. An Admin can remove the app of another user, for example after the device was lost, if the Admin is in all teams of that user. If a policy demands a second factor, the user sets up another second factor at the next sign-in.',
       responses: { 204: done('The app is removed. The user signs in without a code.') },
       async handle({ directory, callerIn, user }) {
         await directory.change((tx) => {

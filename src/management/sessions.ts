@@ -27,7 +27,7 @@ export const sessions: Group = {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'listSessions',
       summary: 'List the sessions of a user, grouped by sign-in',
-      description: `The last ${most} sign-ins, the most recently used first. Sessions with clients of other teams are omitted.`,
+      description: `The last ${most} sign-ins with their sessions. The most recently used sign-in comes first. Sessions with clients of other teams are omitted.`,
       responses: { 200: jsonResponse(SessionList, 'The sign-ins.') },
       handle: (call, { accountStore }) => ok({ items: listSignIns(accountStore, call) }),
     }),

@@ -118,9 +118,9 @@ export async function uploadParts(
 }
 
 /**
- * True if a snapshot is due. Reasons are the growth of the log, and forgotten people, whom a new snapshot omits.
- * Entries that PostgreSQL has lost are also a reason, because nodes can skip them with a snapshot of a node that has
- * them.
+ * True if a new snapshot is due: if the log has grown, if people were forgotten, whom the new snapshot omits, or if
+ * PostgreSQL has lost entries of the log. A node that lacks the lost entries can load a snapshot of a node that has
+ * these entries.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);

@@ -213,7 +213,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** Warns if the certificate does not name a public host. This is no error, because a proxy need not check names. */
+/** Warns if the certificate lacks the name of a public host. A proxy in front might not check names, so TLS can work. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

@@ -97,7 +97,7 @@ describe('PUT /teams/:id/members/:userId', () => {
     expect(own).toMatchObject({ teams: [otherTeamId, team.id], primaryTeam: otherTeamId });
   });
 
-  test('an Admin can add only users with whom the Admin shares a team', async () => {
+  test('an Admin can add a user to a team only if both are already in another common team', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject(refusal(403, 'not_in_team'));

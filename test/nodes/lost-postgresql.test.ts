@@ -84,7 +84,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     for (const node of nodes) expect((await readReport(node)).mayBeCounting).toBeUndefined();
   });
 
-  test('nodes continue on an empty database that is filled from one of the nodes', async () => {
+  test('all nodes continue with an empty database after one node has filled the database', async () => {
     await lose();
     for (const node of nodes) expect(await send(node)).toBe(202);
     const { data } = nodes[0]!;

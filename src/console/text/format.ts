@@ -9,6 +9,7 @@ const dayMs = 86_400_000;
 function createNumberFormats(locale: string | undefined) {
   const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+  const points = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
   const compact = compactNumbers(locale);
   const percent = shares(locale);
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
@@ -25,6 +26,8 @@ function createNumberFormats(locale: string | undefined) {
     tick: compactNumbers(locale, false),
     /** A fraction of 1: `40%`, and `4.2%` below a tenth. Only 0 is `0%`, and only 1 is `100%`. */
     percent,
+    /** A difference of two fractions of 1, in percentage points: `+4.2`. */
+    points: (difference: number) => points.format(difference * 100),
     /** An estimated number of people with its error: `3,380 ± 70`. */
     people: peopleNumbers(locale),
     /** One number as a share of another: `40%`; a dash if the other number is 0. */

@@ -291,7 +291,7 @@ class BunRequest implements Request {
     return declared !== undefined && declared > brief ? this.#readChunks(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body in chunks if its length is unknown, or so long that Bun's idle timeout could end an honest client. */
+  /** Reads a body in chunks, because Bun's idle timeout could end the slow but legitimate upload of a long body. */
   async #readChunks(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();

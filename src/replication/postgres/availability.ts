@@ -41,7 +41,7 @@ export class Availability {
     return this.#trouble;
   }
 
-  /** True if PostgreSQL has been unavailable for so long that requests should not wait. */
+  /** True if PostgreSQL has been unavailable for longer than `blipMs`. Requests then fail without waiting. */
   get isDown(): boolean {
     return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
   }

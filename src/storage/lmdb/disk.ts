@@ -80,7 +80,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** An open file is no longer at its path, so data written to the file is lost when the file is closed. */
+/** Error for an open file that was removed or replaced at its path. Data written to such a file is lost. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
   /** The code as a number, as in system errors. */

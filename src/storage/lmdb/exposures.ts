@@ -12,8 +12,8 @@ import type { UsageTables } from './usage.ts';
  * (u32).
  *
  * `exposureDays` lists the days on which a sweep visits people to remove expired rows. Key: a day (u32, big-endian,
- * days since the epoch) that is no later than the oldest `lastSeen` of the person's rows, then the person's key. Only
- * the sweep moves the entry, when it visits the person. A packet does not move it.
+ * days since the epoch), then the person's key. The day is at or before the oldest `lastSeen` of the person's
+ * rows. The sweep moves the entry to a later day when it visits the person. Packets do not move the entry.
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */

@@ -36,8 +36,8 @@ export function getMessageLife(word: number): number {
 }
 
 /**
- * The time of messages that are parts of imported files: in the distant future, so that no node ever forgets them.
- * Their identities begin with the numbers of the application and of the environment.
+ * The time of messages that are parts of imported files. It is in the distant future, so that no node ever forgets
+ * these messages. Their identities begin with the numbers of application and environment.
  */
 export const permanentAt = 2 ** 47;
 

@@ -262,7 +262,7 @@ function Changes({ path, experiment, list }: ChangesProps) {
   );
 }
 
-const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
+const signed = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2, signDisplay: 'exceptZero' });
 const plain = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 const shares = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
@@ -278,7 +278,7 @@ function valueText(metric: string, value: number | null): string {
 
 /** Formats a difference of a metric. Shares are in percentage points. */
 function differenceText(metric: string, difference: number): string {
-  return isShare(metric) ? `${points.format(difference * 100)} pp` : points.format(difference);
+  return isShare(metric) ? `${format.points(difference)} pp` : signed.format(difference);
 }
 
 interface IntervalsProps {

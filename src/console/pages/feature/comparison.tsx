@@ -139,11 +139,10 @@ interface FigureProps {
 }
 
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
-const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
 
 /** Shows a figure with its confidence interval. Differences of shares are in percentage points. */
 function Figure({ value, interval, signed }: FigureProps) {
-  const text = (each: number) => (signed ? points.format(each * 100) : share.format(each));
+  const text = (each: number) => (signed ? format.points(each) : share.format(each));
   return (
     <span class="flag-figure">
       {text(value)}

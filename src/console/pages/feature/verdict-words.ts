@@ -45,12 +45,12 @@ export function formatHeading(
   detail: Pick<FeatureDetail, 'archived' | 'archivedAt' | 'snoozedUntil'>,
   wording: TextFormat,
 ): { readonly heading: string; readonly also?: string } {
-  const also = formatSentence(verdict, detail.snoozedUntil, wording);
   const { kind, declared, nearest } = verdict;
   if (!declared) {
     const meant = nearest === null ? '' : ` – did you mean ${nearest}?`;
     return { heading: `Fix: unknown flag${meant}` };
   }
+  const also = formatSentence(verdict, detail.snoozedUntil, wording);
   if (!detail.archived || kind === 'archived_but_asked') return { heading: also };
   const since = detail.archivedAt === null ? '' : ` since ${wording.time(detail.archivedAt)}`;
   return { heading: `Archived${since}`, also };

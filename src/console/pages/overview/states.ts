@@ -33,8 +33,9 @@ function isUndeclared({ feature, declared }: OverviewFeature): boolean {
 }
 
 export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<State, number> {
-  const all = Object.keys(states) as State[];
-  return new Map(all.map((state) => [state, features.filter((feature) => getShownState(feature) === state).length]));
+  const counts = new Map((Object.keys(states) as State[]).map((state) => [state, 0]));
+  for (const state of features.map(getShownState)) counts.set(state, counts.get(state)! + 1);
+  return counts;
 }
 
 /** Returns the state that the table shows. An undeclared flag is never shown as good: it might be misspelt. */

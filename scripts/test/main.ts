@@ -78,8 +78,8 @@ const steps = [await run('build', 'bun', ['scripts/test/build.ts'])];
 // Most tests need the executable. If the build failed, the tests are skipped.
 if (steps[0]!.exitCode === 0) {
   if (!isProofs) {
-    steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...listTests('unit')]));
-    steps.push(await run('tests on Node', 'vitest', listTests('system')));
+    steps.push(await run('unit tests', 'bun', ['--bun', 'vitest', ...listTests('unit')]));
+    steps.push(await run('system tests', 'bun', ['--bun', 'vitest', ...listTests('system')]));
   }
   if (isProofs || namesFiles) steps.push(await run('proofs', 'vitest', listTests('engine', 'browser', 'proofs')));
 }

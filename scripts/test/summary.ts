@@ -60,7 +60,7 @@ const formatName = ({ project, file, test }: TestResult) => [`[${project}] ${fil
  * test, in which spaces separate the groups.
  */
 function formatCommand({ project, file, test }: TestResult): string {
-  const program = project === 'unit' ? 'npx bun --bun vitest' : 'npx vitest';
+  const program = project === 'unit' || project === 'system' ? 'npx bun --bun vitest' : 'npx vitest';
   const command = `${program} run --project ${project} ${file}`;
   if (test === '') return command;
   const pattern = test.replaceAll(' > ', ' ').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');

@@ -23,7 +23,7 @@ describe('the summary of a run', () => {
         "  [unit] test/a.test.ts > sums > adds 1+1, it's 2 > expected 1 to be 2",
         "    npx bun --bun vitest run --project unit test/a.test.ts -t '^sums adds 1\\+1, it'\\''s 2'",
         '  [system] test/a.test.ts',
-        '    npx vitest run --project system test/a.test.ts',
+        '    npx bun --bun vitest run --project system test/a.test.ts',
         '',
         'tests on Bun ended with exit code 1: 1 failed.',
         'tests on Bun ended with exit code 1: 1 failed.',

@@ -53,19 +53,30 @@ test('batches of several threads are each counted once, in fewer frames than bat
 
 test('frames that only another thread appends are folded, even if they arrive after a pause', async () => {
   let now = 0;
-  const after = (_: number, callback: () => void) => {
-    now += 30_000; // Users and exposures are folded at this interval.
-    setImmediate(callback);
+  const due: (() => void)[] = [];
+  const clock = {
+    ...systemClock,
+    monotonic: () => now,
+    after: (_: number, callback: () => void) => due.push(callback),
   };
-  const clock = { ...systemClock, monotonic: () => now, after };
+  const passTime = () => {
+    now += 30_000; // Users and exposures are folded at this interval.
+    for (const callback of due.splice(0)) callback();
+  };
   const { committer, all, close } = await openShared({ clock });
   const [, producer] = all as [unknown, ProducerCommitter];
   await committer.commit(createBatch(0));
   for (let round = 0; round < 3; round++) {
-    await vi.waitFor(() => expect(committer.unfolded.frames).toBe(0));
+    await vi.waitFor(() => {
+      passTime();
+      expect(committer.unfolded.frames).toBe(0);
+    });
     await producer.commit(createBatch(1));
     expect(producer.unfoldedBytes).toBeGreaterThan(0);
-    await vi.waitFor(() => expect(producer.unfoldedBytes).toBe(0));
+    await vi.waitFor(() => {
+      passTime();
+      expect(producer.unfoldedBytes).toBe(0);
+    });
   }
   await close();
 });

@@ -55,7 +55,7 @@ it('commands create, test and change a webhook in another format, and show its r
   expect(tested.out).toContain(body);
   expect(tested.out).toMatch(/status 400.*answer invalid_blocks/);
   await run('webhooks update Issues --format slack');
-  const { id } = JSON.parse((await run('webhooks test Issues --json')).out);
+  const { id } = JSON.parse((await run('webhooks test Issues --json', {}, { sleep: nextTurn })).out);
   await receiver.arrived(2);
   const shown = await run(`webhooks sent Issues --delivery ${id} --json`);
   expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'failed' });

@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { environmentFor } from './colour.ts';
-import { isGreen, type Step, summarize, type TestResult } from './summary.ts';
+import { isGreen, projectsOnBun, type Step, summarize, type TestResult } from './summary.ts';
 import { unmatched } from './unmatched.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -77,10 +77,9 @@ const linted = namesFiles || isProofs ? undefined : run('lint', 'npm', ['run', '
 const steps = [await run('build', 'bun', ['scripts/test/build.ts'])];
 // Most tests need the executable. If the build failed, the tests are skipped.
 if (steps[0]!.exitCode === 0) {
-  if (!isProofs) {
-    steps.push(await run('unit tests', 'bun', ['--bun', 'vitest', ...listTests('unit')]));
-    steps.push(await run('system tests', 'bun', ['--bun', 'vitest', ...listTests('system')]));
-  }
+  if (!isProofs)
+    for (const project of projectsOnBun)
+      steps.push(await run(`${project} tests`, 'bun', ['--bun', 'vitest', ...listTests(project)]));
   if (isProofs || namesFiles) steps.push(await run('proofs', 'vitest', listTests('engine', 'browser', 'proofs')));
 }
 if (linted !== undefined) steps.unshift(await linted);

@@ -18,6 +18,9 @@ export interface Step {
   readonly results: readonly TestResult[];
 }
 
+/** Projects that `npm test` runs on Bun. All others run on Node. */
+export const projectsOnBun = ['unit', 'system'];
+
 /** Describes the steps: skipped tests by reason, slowest tests, projects, and each failed test with its command. */
 export function summarize(steps: readonly Step[]): string {
   const results = steps.flatMap((step) => step.results);
@@ -60,7 +63,7 @@ const formatName = ({ project, file, test }: TestResult) => [`[${project}] ${fil
  * test, in which spaces separate the groups.
  */
 function formatCommand({ project, file, test }: TestResult): string {
-  const program = project === 'unit' || project === 'system' ? 'npx bun --bun vitest' : 'npx vitest';
+  const program = projectsOnBun.includes(project) ? 'npx bun --bun vitest' : 'npx vitest';
   const command = `${program} run --project ${project} ${file}`;
   if (test === '') return command;
   const pattern = test.replaceAll(' > ', ' ').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
